@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# warpbell.  make help lists the targets.
+#
+# Each directory has a build.mk that adds to the lists below and gives its
+# own rules.  Objects go to build/obj/<path>.o, programs to build/bin,
+# libraries to build/lib, tests to build/tests/<path>.
+
+B := build
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' '$(1)' '$(2)')
+
+CC ?= gcc
+WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow \
+	-Wwrite-strings -Wno-unused-parameter -Werror
+OPT ?= -O2 -g
+CPPFLAGS_ALL := -Iinclude -D_GNU_SOURCE
+CFLAGS_ALL = -std=gnu11 $(WARN) $(OPT) -fPIC -fvisibility=hidden -pthread
+DEPS = -MMD -MP
+
+ifneq ($(MAKECMDGOALS),clean)
+ifneq ($(MAKECMDGOALS),help)
+ifneq ($(MAKECMDGOALS),setup)
+ifeq ($(SETUP_DONE),)
+# Installs what is missing, says what and why; silent when all is there.
+setup_rc := $(shell scripts/setup >&2; echo $$?)
+ifneq ($(setup_rc),0)
+$(error scripts/setup failed; see above)
+endif
+export SETUP_DONE := 1
+endif
+endif
+endif
+endif
+
+ALL :=        # what `make` builds
+TESTS_FAST := # executables that print TAP; make check-fast (< 60 s in all)
+TESTS_SLOW := # the rest of make check
+BENCHES :=    # executables that write build/bench/<area>.json
+CLEAN :=
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+include $(wildcard */build.mk */*/build.mk)
+
+.PHONY: all help setup demo check check-fast check-gpu bench lint clean install
+all: $(ALL)
+
+help:
+	@echo 'make            build everything into build/'
+	@echo 'make demo       two namespaces, a kernel sends a file over RoCEv2 (FILE=path)'
+	@echo 'make check      lint and every test'
+	@echo 'make check-fast the tests of the inner loop'
+	@echo 'make bench      speed, beside a floor program; build/bench/*.json'
+	@echo 'make lint       include rules, headers alone, format, cppcheck, shellcheck'
+	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'make setup      install the Debian packages all this needs'
+
+setup:
+	scripts/setup
+
+demo: all
+	scripts/demo $(if $(FILE),'$(FILE)')
+
+check: all $(TESTS_FAST) $(TESTS_SLOW)
+	$(Q)scripts/run-tests lint $(TESTS_FAST) $(TESTS_SLOW)
+
+check-fast: all $(TESTS_FAST)
+	$(Q)scripts/run-tests $(TESTS_FAST)
+
+bench: all $(BENCHES)
+	$(Q)mkdir -p $(B)/bench
+	$(Q)for b in $(BENCHES); do $$b || exit 1; done
+
+lint:
+	$(Q)scripts/lint
+
+clean:
+	rm -rf $(B) $(CLEAN)
+
+# One rule for all C objects; a directory adds flags by CFLAGS_<dir>, where
+# <dir> is the path with / turned to _.  "private" headers are found by path.
+dirflags = $(CFLAGS_$(subst /,_,$(patsubst %/,%,$(dir $(1)))))
+$(B)/obj/%.o: %.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(call dirflags,$<) $(DEPS) -c $< -o $@
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

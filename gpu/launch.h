@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Kernels that one source gives to a GPU (nvcc) and to CPU threads (gcc).
+ *
+ *	struct push_args {
+ *		struct wbell_dqueue *q;
+ *		int status;
+ *	};
+ *	WBELL_KERNEL(push, struct push_args, a)
+ *	{
+ *		struct wbell_thread me = wbell_thread();
+ *
+ *		if (me.thread == 0 && me.block == 0)
+ *			a->status = wbell_put(a->q, ...);
+ *	}
+ *
+ *	struct wbell_grid grid = { 0 };
+ *	struct wbell_launch *launch;
+ *
+ *	grid.blocks = 2;
+ *	grid.threads = 32;
+ *	rc = wbell_launch(&grid, push, args, &launch);
+ *	if (!rc)
+ *		rc = wbell_launch_wait(launch, 5000000);
+ *
+ * Results go through args, which lies in wbell_launch_alloc() memory.  A file
+ * that only launches declares the kernel by WBELL_KERNEL_DECLARE(push);
+ */
+#ifndef WBELL_GPU_LAUNCH_H
+#define WBELL_GPU_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wbell/device.h"
+
+#ifdef __cplusplus
+#define WBELL_C_LINKAGE extern "C"
+#else
+#define WBELL_C_LINKAGE extern
+#endif
+
+typedef void (*wbell_kernel_fn)(void *args);
+
+struct wbell_launch;
+
+/* Zero means default. */
+struct wbell_grid {
+	uint32_t blocks;  /* 1..65535 */
+	uint32_t threads; /* of a block, 1..1024 */
+	uint32_t
+		workers; /* OS threads that run the blocks; 0: 1; not for CUDA */
+	uint32_t rsvd;
+	/* Order in which a worker's threads run: 0 round robin, else random
+	 * and the same again for the same seed, grid and number of workers.
+	 */
+	uint64_t seed;
+};
+
+struct wbell_thread {
+	uint32_t thread;  /* in its block */
+	uint32_t threads; /* of a block */
+	uint32_t block;
+	uint32_t blocks;
+};
+
+#ifdef __CUDACC__
+#define WBELL_KERNEL_DECLARE(name) extern "C" __global__ void name(void *args)
+#define WBELL_KERNEL(name, type, arg)                    \
+	static __device__ void name##_kernel(type *arg); \
+	WBELL_KERNEL_DECLARE(name);                      \
+	extern "C" __global__ void name(void *args)      \
+	{                                                \
+		name##_kernel((type *)args);             \
+	}                                                \
+	static __device__ void name##_kernel(type *arg)
+
+static __device__ __forceinline__ struct wbell_thread wbell_thread(void)
+{
+	struct wbell_thread t;
+
+	t.thread = threadIdx.x;
+	t.threads = blockDim.x;
+	t.block = blockIdx.x;
+	t.blocks = gridDim.x;
+	return t;
+}
+
+/* Every thread of the block must come here before any goes on. */
+static __device__ __forceinline__ void wbell_block_sync(void)
+{
+	__syncthreads();
+}
+#else
+#define WBELL_KERNEL_DECLARE(name) WBELL_C_LINKAGE void name(void *args)
+#define WBELL_KERNEL(name, type, arg)         \
+	static void name##_kernel(type *arg); \
+	WBELL_KERNEL_DECLARE(name);           \
+	void name(void *args)                 \
+	{                                     \
+		name##_kernel((type *)args);  \
+	}                                     \
+	static void name##_kernel(type *arg)
+
+WBELL_C_LINKAGE struct wbell_thread wbell_thread(void);
+WBELL_C_LINKAGE void wbell_block_sync(void);
+#endif
+
+/* "CPU threads", or the GPU's name; never NULL. */
+WBELL_C_LINKAGE const char *wbell_launch_device(void);
+
+/*
+ * Start a grid; does not wait.  args stays the caller's and must outlive the
+ * launch.  -EINVAL: grid; -ENOMEM; -ENODEV: no usable GPU.
+ */
+WBELL_C_LINKAGE int wbell_launch(const struct wbell_grid *grid,
+				 wbell_kernel_fn kernel, void *args,
+				 struct wbell_launch **launch);
+
+/*
+ * Join.  0: all threads returned, launch is gone.  -ETIMEDOUT: it still runs
+ * and is still the caller's (abort the context, then wait again).  -EIO: the
+ * GPU failed the kernel; launch is gone.
+ */
+WBELL_C_LINKAGE int wbell_launch_wait(struct wbell_launch *launch,
+				      uint64_t timeout_us);
+
+/* Zeroed memory that host and kernel share; NULL when there is none. */
+WBELL_C_LINKAGE void *wbell_launch_alloc(size_t size);
+WBELL_C_LINKAGE void wbell_launch_free(void *mem);
+
+/*
+ * Let kernels reach host memory that others allocated, at the same address
+ * (whole pages; once per page).  Nothing to do for CPU threads.
+ */
+WBELL_C_LINKAGE int wbell_launch_map(void *addr, size_t size);
+WBELL_C_LINKAGE int wbell_launch_unmap(void *addr);
+
+#endif /* WBELL_GPU_LAUNCH_H */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Completions into CQEs.  The last four bytes carry the owner bit and are
+ * stored with release, after everything else of the CQE and of the payload.
+ */
+#include "priv.h"
+
+static uint32_t be32(uint32_t v)
+{
+	return __builtin_bswap32(v);
+}
+
+static void publish(struct wbell_cqe *cqe, uint16_t counter, uint8_t op_own)
+{
+	uint32_t last = be32((uint32_t)counter << 16 | op_own);
+
+	__atomic_store_n((uint32_t *)&cqe->wqe_counter, last, __ATOMIC_RELEASE);
+}
+
+static uint8_t recv_opcode(const struct roce_comp *c)
+{
+	if (c->flags & ROCE_COMP_WRITE)
+		return WBELL_CQE_RESP_WR_IMM;
+	if (c->flags & ROCE_WR_IMM)
+		return WBELL_CQE_RESP_SEND_IMM;
+	return c->flags & ROCE_WR_INV ? WBELL_CQE_RESP_SEND_INV
+				      : WBELL_CQE_RESP_SEND;
+}
+
+static void fill_error(struct nic_queue *q, struct wbell_cqe *cqe,
+		       const struct roce_comp *c)
+{
+	struct wbell_err_cqe *e = (struct wbell_err_cqe *)cqe;
+
+	memset(e->rsvd36, 0, sizeof(e->rsvd36));
+	e->hw_err_synd = 0;
+	e->hw_synd_type = 0;
+	e->vendor_err_synd = c->vendor;
+	e->syndrome = c->syndrome;
+	e->s_wqe_opcode_qpn = be32((uint32_t)c->op << 24 | q->qpn);
+}
+
+void cqe_write(struct nic_queue *q, const struct roce_comp *c)
+{
+	uint32_t *pi = c->recv ? &q->rcq_pi : &q->cq_pi;
+	uint8_t log = c->recv ? q->log_rcq : q->log_cq;
+	struct wbell_cqe *ring = c->recv ? q->rcq : q->cq;
+	struct wbell_cqe *cqe = &ring[*pi & ((1U << log) - 1)];
+	uint8_t owner = *pi >> log & 1;
+	uint8_t opcode = c->recv ? recv_opcode(c) : WBELL_CQE_REQ;
+
+	(*pi)++;
+	if (c->syndrome) {
+		fill_error(q, cqe, c);
+		opcode = c->recv ? WBELL_CQE_RESP_ERR : WBELL_CQE_REQ_ERR;
+	} else {
+		cqe->imm_inval_pkey = c->imm;
+		cqe->byte_cnt = be32(c->len);
+		cqe->sop_drop_qpn = be32((uint32_t)c->op << 24 | q->qpn);
+	}
+	if (c->flags & ROCE_WR_SOLICITED && c->recv)
+		owner |= 0x2;
+	publish(cqe, c->index, opcode << 4 | owner);
+}
+
+void cqe_flush(struct nic *nic)
+{
+	struct roce_comp c[64];
+	unsigned n;
+
+	do {
+		n = roce_comp(nic->dev, c, 64);
+		for (unsigned i = 0; i < n; i++)
+			cqe_write(roce_qp_user(c[i].qp), &c[i]);
+	} while (n == 64);
+}

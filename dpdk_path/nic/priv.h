@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WBELL_NIC_PRIV_H
+#define WBELL_NIC_PRIV_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "nic.h"
+
+struct nic_queue {
+	struct nic *nic;
+	struct roce_qp *qp;
+	uint32_t index; /* of its doorbell word */
+	uint32_t qpn;
+
+	/* send ring, as the poster lays it */
+	const uint8_t *sq;
+	uint64_t depth_mask;
+	uint64_t fetched; /* basic blocks taken */
+	struct wbell_cqe *cq;
+	uint32_t cq_pi; /* CQEs written */
+	uint8_t log_cq, log_rcq;
+	bool connected, failed, wants_mac;
+
+	/* receive ring */
+	const uint8_t *rq;
+	struct wbell_cqe *rcq;
+	const struct wbell_dbrec *dbrec;
+	uint32_t rq_mask, rq_stride, rcq_pi;
+	uint16_t rq_fetched;
+
+	struct wbell_queue_attr attr;
+	uint32_t sq_psn;
+	uint32_t path_mtu; /* 0: not connected */
+	uint32_t peer_qpn;
+	uint8_t peer_ip[4];
+	struct nic_queue *failed_next;
+};
+
+struct nic {
+	struct roce_dev *dev;
+	uint64_t *doorbells;
+	uint64_t *taken; /* doorbell word at which nothing is to do */
+	struct nic_queue **queue;
+	uint32_t max_queues;
+	uint32_t top; /* one above the highest index in use */
+	uint32_t path_mtu;
+	uint32_t unresolved;
+	uint32_t loops; /* queues connected within this NIC */
+	uint8_t ip[4];
+	uint8_t mac[6];
+	uint64_t seed;
+	void (*event)(void *arg, const struct wbell_event *event);
+	void *event_arg;
+	struct nic_queue *failed; /* with receives that may still be posted */
+	uint64_t bad_wqe;
+};
+
+/* wqe.c: take what is posted up to producer index pi; WQEs taken. */
+unsigned wqe_take(struct nic_queue *q, uint64_t pi);
+/* Receive WQEs posted since. */
+void wqe_take_recv(struct nic_queue *q);
+
+/* cqe.c */
+void cqe_write(struct nic_queue *q, const struct roce_comp *c);
+void cqe_flush(struct nic *nic); /* every completion that waits */
+
+#endif /* WBELL_NIC_PRIV_H */

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The requester's receiving half: acknowledges, responses, time-outs
+ * (IBTA 9.7.5, 9.9).  psn_una moves here and nowhere else.
+ */
+#include "priv.h"
+
+/* IBTA table 45, microseconds */
+static const uint32_t rnr_usec[32] = {
+	655360, 10,    20,    30,     40,     60,     80,     120,
+	160,	240,   320,   480,    640,    960,    1280,   1920,
+	2560,	3840,  5120,  7680,   10240,  15360,  20480,  30720,
+	40960,	61440, 81920, 122880, 163840, 245760, 327680, 491520,
+};
+
+/* One packet more for each window that arrives whole. */
+static void grow(struct roce_qp *qp, uint32_t packets_acked)
+{
+	qp->window_acc += packets_acked;
+	if (qp->window_acc < qp->window)
+		return;
+	qp->window_acc = 0;
+	if (qp->window < qp->window_max)
+		qp->window++;
+}
+
+static void shrink(struct roce_qp *qp)
+{
+	qp->window_acc = 0;
+	qp->window = qp->window / 2 > WINDOW_MIN ? qp->window / 2 : WINDOW_MIN;
+	if (qp->window > qp->window_max)
+		qp->window = qp->window_max;
+}
+
+static void progress(struct roce_qp *qp, uint32_t was, uint64_t now)
+{
+	grow(qp, (qp->psn_una - was) & ROCE_PSN_MASK);
+	qp->progress = now;
+	qp->rto = RTO_MIN_NS;
+	qp->timeouts = 0;
+	qp->rnr_left = qp->rnr_retry;
+	qp->recovering = 0;
+	if (psn_diff(qp->psn_una, qp->psn_next) > 0)
+		req_cursor_to_una(qp);
+	timer_set(qp, qp->psn_una == qp->psn_max ? NO_DEADLINE : now + qp->rto);
+}
+
+static inline void wr_done(struct roce_qp *qp, const struct roce_wr *wr)
+{
+	qp->wr_ci++;
+	if (wr->flags & ROCE_WR_SIGNALLED)
+		comp_want(qp);
+}
+
+/*
+ * All up to and with psn is acknowledged.  Stops at a READ or atomic, which
+ * only its response completes, and then returns false.
+ */
+static bool ack_to(struct roce_qp *qp, uint32_t psn, uint64_t now)
+{
+	uint32_t was = qp->psn_una;
+	bool all = true;
+
+	while (qp->wr_ci != qp->wr_asg) {
+		struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+		uint32_t last;
+
+		if (wr->npkt) {
+			if (psn_diff(psn, wr->psn) < 0)
+				break;
+			if (op_is_rd(wr->op)) {
+				all = false;
+				break;
+			}
+			last = psn_add(wr->psn, wr->npkt - 1);
+			if (wr->syndrome || psn_diff(psn, last) < 0) {
+				if (psn_diff(psn, qp->psn_una) >= 0)
+					qp->psn_una = psn_add(psn, 1);
+				break;
+			}
+			qp->psn_una = psn_add(last, 1);
+		} else if (wr->syndrome) {
+			break;
+		}
+		wr_done(qp, wr);
+	}
+	if (qp->psn_una != was)
+		progress(qp, was, now);
+	return all;
+}
+
+/* Once per gap: more answers about it are of packets sent before. */
+static void recover(struct roce_qp *qp)
+{
+	if (qp->recovering)
+		return;
+	qp->recovering = 1;
+	shrink(qp);
+	req_back(qp);
+}
+
+static void rnr_nak(struct roce_qp *qp, uint8_t code, uint64_t now)
+{
+	count(qp->dev, ROCE_C_RNR_RX);
+	qp->rnr_naks++;
+	if (qp->rnr_retry != 7 && !qp->rnr_left) {
+		qp_fail(qp, WBELL_SYND_RNR_EXC, 0x87);
+		return;
+	}
+	if (qp->rnr_retry != 7)
+		qp->rnr_left--;
+	qp->progress = now; /* the peer lives */
+	qp->timeouts = 0;
+	req_back(qp);
+	qp->hold = now + rnr_usec[code] * 1000ULL;
+	timer_set(qp, qp->hold);
+}
+
+static void fatal_nak(struct roce_qp *qp, uint8_t syndrome)
+{
+	switch (syndrome) {
+	case ROCE_NAK_INVAL_REQ:
+	case ROCE_NAK_INVAL_RD:
+		qp_fail(qp, WBELL_SYND_REMOTE_INVAL_REQ, 0x89);
+		break;
+	case ROCE_NAK_REM_ACCESS:
+		qp_fail(qp, WBELL_SYND_REMOTE_ACCESS, 0x88);
+		break;
+	default:
+		qp_fail(qp, WBELL_SYND_REMOTE_OP, 0x8a);
+	}
+}
+
+static void nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn,
+		uint64_t now)
+{
+	uint32_t before = (psn - 1) & ROCE_PSN_MASK;
+
+	/* it acknowledges all before psn */
+	if (psn_diff(before, qp->psn_una) >= 0 && !ack_to(qp, before, now)) {
+		recover(qp); /* a response before it was lost */
+		return;
+	}
+	if ((syndrome & ROCE_AETH_TYPE_MASK) == ROCE_AETH_TYPE_RNR) {
+		rnr_nak(qp, syndrome & ROCE_AETH_VALUE_MASK, now);
+		return;
+	}
+	count(qp->dev, ROCE_C_NAK_RX);
+	if (syndrome == ROCE_NAK_PSN_SEQ)
+		recover(qp);
+	else
+		fatal_nak(qp, syndrome);
+}
+
+static void ack_packet(struct roce_qp *qp, const struct roce_pkt *pkt,
+		       uint64_t now)
+{
+	uint8_t syndrome = pkt->ext[0];
+	uint8_t type = syndrome & ROCE_AETH_TYPE_MASK;
+
+	if (type == ROCE_AETH_TYPE_ACK) {
+		count(qp->dev, ROCE_C_ACK_RX);
+		if (!ack_to(qp, pkt->psn, now))
+			recover(qp);
+	} else if (type == ROCE_AETH_TYPE_RNR || type == ROCE_AETH_TYPE_NAK) {
+		nak(qp, syndrome, pkt->psn, now);
+	} else {
+		count(qp->dev, ROCE_DROP_OPCODE); /* reserved syndrome */
+	}
+}
+
+/* The READ or atomic that response psn is next for, or NULL. */
+static struct roce_wr *awaited(struct roce_qp *qp, uint32_t psn, uint64_t now)
+{
+	struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+
+	/* what was sent before the request is acknowledged by its response */
+	if (ack_to(qp, psn, now)) {
+		count(qp->dev, ROCE_DROP_PSN);
+		return NULL;
+	}
+	wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+	if (psn == qp->psn_una)
+		return wr;
+	recover(qp); /* psn is ahead: one before it was lost */
+	return NULL;
+}
+
+static void rd_progress(struct roce_qp *qp, struct roce_wr *wr, bool end,
+			uint64_t now)
+{
+	uint32_t psn = qp->psn_una;
+
+	/* only while the cursor has not gone back before the request */
+	if (end && qp->rd_out && psn_diff(qp->psn_next, psn) > 0)
+		qp->rd_out--;
+	qp->psn_una = psn_add(psn, 1);
+	if (qp->psn_una == psn_add(wr->psn, wr->npkt))
+		wr_done(qp, wr);
+	progress(qp, psn, now);
+	req_head(qp);
+}
+
+static bool fits(struct roce_qp *qp, const struct roce_wr *wr, uint32_t k,
+		 bool end, const struct roce_pkt *pkt)
+{
+	uint32_t left = wr->len - (k << qp->log_mtu);
+	bool closes = pkt->opcode == ROCE_RC_READ_RESP_LAST ||
+		      pkt->opcode == ROCE_RC_READ_RESP_ONLY;
+
+	return wr->op == ROCE_OP_READ && closes == end &&
+	       pkt->payload_len == (left < qp->mtu ? left : qp->mtu);
+}
+
+static void read_response(struct roce_qp *qp, const struct roce_pkt *pkt,
+			  uint64_t now)
+{
+	struct roce_wr *wr = awaited(qp, pkt->psn, now);
+	uint32_t k;
+	bool end;
+
+	if (!wr)
+		return;
+	k = (pkt->psn - wr->psn) & ROCE_PSN_MASK;
+	end = k + 1 == wr->npkt || k % READ_CHUNK == READ_CHUNK - 1;
+	if (!fits(qp, wr, k, end, pkt)) {
+		qp_fail(qp, WBELL_SYND_BAD_RESP, 0x8c);
+		return;
+	}
+	if (!req_scatter(qp, wr, (uint64_t)k << qp->log_mtu, pkt->payload,
+			 pkt->payload_len)) {
+		qp_fail(qp, WBELL_SYND_LOCAL_PROT, 0x52);
+		return;
+	}
+	rd_progress(qp, wr, end, now);
+}
+
+static void atomic_response(struct roce_qp *qp, const struct roce_pkt *pkt,
+			    uint64_t now)
+{
+	struct roce_wr *wr = awaited(qp, pkt->psn, now);
+	uint64_t orig;
+
+	if (!wr)
+		return;
+	if (wr->op == ROCE_OP_READ || pkt->payload_len) {
+		qp_fail(qp, WBELL_SYND_BAD_RESP, 0x8c);
+		return;
+	}
+	orig = get64(pkt->ext + sizeof(struct roce_aeth));
+	if (!req_scatter(qp, wr, 0, (uint8_t *)&orig, sizeof(orig))) {
+		qp_fail(qp, WBELL_SYND_LOCAL_PROT, 0x52);
+		return;
+	}
+	rd_progress(qp, wr, true, now);
+}
+
+void ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+{
+	if (qp->state != ROCE_RTS)
+		return;
+	if (psn_diff(pkt->psn, qp->psn_max) >= 0) {
+		count(qp->dev, ROCE_DROP_PSN); /* of what was never sent */
+		return;
+	}
+	if (psn_diff(pkt->psn, qp->psn_una) < 0) {
+		count(qp->dev, ROCE_C_DUP_RX);
+		return;
+	}
+	if (pkt->opcode == ROCE_RC_ACK)
+		ack_packet(qp, pkt, now);
+	else if (pkt->opcode == ROCE_RC_ATOMIC_ACK)
+		atomic_response(qp, pkt, now);
+	else
+		read_response(qp, pkt, now);
+	req_head(qp);
+}
+
+/*
+ * A short timer goes back on its own; retry_cnt counts only where the
+ * configured time-out has passed without progress (IBTA 9.9.2.1).
+ */
+void ack_timeout(struct roce_qp *qp, uint64_t now)
+{
+	bool waits = qp->psn_una != qp->psn_max ||
+		     (!qp->has_mac && qp->wr_tx != qp->wr_pi);
+
+	qp->deadline = NO_DEADLINE;
+	if (qp->state != ROCE_RTS)
+		return;
+	if (qp->hold > now) {
+		timer_set(qp, qp->hold);
+		return;
+	}
+	if (qp->hold) { /* the receiver has had its time */
+		qp->hold = 0;
+		tx_want(qp);
+		timer_set(qp, now + qp->rto);
+		return;
+	}
+	if (!waits)
+		return;
+	if (qp->timeout &&
+	    now - qp->progress >= qp->timeout * (qp->timeouts + 1ULL)) {
+		qp->n_timeouts++;
+		count(qp->dev, ROCE_C_TIMEOUT);
+		if (++qp->timeouts > qp->retry_cnt) {
+			qp_fail(qp, WBELL_SYND_RETRY_EXC, 0x81);
+			return;
+		}
+	}
+	qp->recovering = 0;
+	shrink(qp);
+	req_back(qp);
+	qp->rto = qp->rto * 2;
+	if (qp->timeout && qp->rto > qp->timeout)
+		qp->rto = qp->timeout;
+	timer_set(qp, now + qp->rto);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Private types of the transport core. */
+#ifndef ROCE_PRIV_H
+#define ROCE_PRIV_H
+
+#include <errno.h>
+#include <string.h>
+
+#include <wbell/queue.h>
+
+#include "core.h"
+#include "icrc.h"
+
+#define HDR_SIZE       54 /* Ethernet, IPv4, UDP, BTH */
+#define L3_OFF	       14
+#define L3_HDR	       40 /* IPv4, UDP, BTH */
+#define BTH_OFF	       42
+#define WINDOW_DEFAULT 256 /* packets */
+#define WINDOW_MIN     8
+#define WINDOW_START   64
+#define ACK_EVERY      32 /* packets; below half of any peer's window */
+#define READ_CHUNK     32 /* packets a READ request asks for at once */
+#define STORE_SPILL    16 /* basic blocks a WQE may run past the ring's end */
+#define TX_QUANTUM     32 /* packets of one QP before the next has its turn */
+#define RTO_MIN_NS     1000000ULL
+#define NO_DEADLINE    (~0ULL)
+
+#define WHEEL_SHIFT 17 /* 131 us a slot */
+#define WHEEL_SLOTS 512
+
+struct mr {
+	uint64_t iova;
+	uint64_t len;
+	uint8_t *base;
+	uint32_t key; /* index << 8 | generation; 0 unused */
+	uint32_t access;
+};
+
+struct list {
+	struct roce_qp *head, *tail;
+};
+
+/* A READ or atomic request, for replay and while its response is going out */
+struct rd_op {
+	uint64_t va; /* READ: of the next packet; atomic: original value */
+	uint32_t psn;
+	uint32_t npkt;
+	uint32_t rkey;
+	uint32_t len; /* left */
+	uint32_t msn;
+	uint8_t atomic;
+	uint8_t first; /* the next packet opens the response */
+};
+
+struct recv_wr {
+	uint16_t index;
+	uint16_t nsge;
+};
+
+struct recv_comp {
+	uint32_t len;
+	uint32_t imm;
+	uint16_t index;
+	uint8_t flags;
+	uint8_t syndrome;
+};
+
+enum in_msg { MSG_NONE, MSG_SEND, MSG_WRITE };
+
+struct roce_qp {
+	/* line 0: what every packet out starts as */
+	uint8_t hdr[64];
+
+	/* line 1: lookup, receive checks, lists */
+	struct roce_dev *dev;
+	uint64_t rx_addr; /* source and destination IP as they lie in a frame */
+	uint32_t qpn;
+	uint32_t ip_sum; /* of the header without length and checksum */
+	uint16_t mtu;
+	uint8_t log_mtu;
+	uint8_t state; /* enum roce_state; set_state() alone writes it */
+	uint8_t in_tx, in_comp, in_failed, has_mac;
+	struct roce_qp *tx_next, *comp_next;
+	uint64_t packets_rx;
+
+	/* requester */
+	struct roce_wr *wr;
+	uint8_t *store;
+	uint32_t wr_mask;
+	uint32_t wr_pi;	   /* posted */
+	uint32_t wr_asg;   /* has PSNs */
+	uint32_t wr_tx;	   /* cursor: being sent */
+	uint32_t wr_ci;	   /* oldest not complete */
+	uint32_t wr_rep;   /* oldest not reported */
+	uint32_t tx_pkt;   /* cursor: packets of wr_tx sent */
+	uint32_t psn_next; /* cursor: PSN of the next packet */
+	uint32_t psn_max;  /* above every PSN ever sent */
+	uint32_t psn_una;  /* oldest unacknowledged */
+	uint16_t window;   /* now; halved by loss, grown by progress */
+	uint16_t window_max;
+	uint16_t window_acc; /* packets acknowledged since it grew */
+	uint16_t since_ackreq;
+	uint8_t rd_out, rd_max;
+	uint8_t retry_cnt, rnr_retry, rnr_left, timeouts;
+	uint8_t failed_syndrome, failed_vendor;
+	uint8_t recovering; /* went back at psn_una already */
+	uint64_t hold;	    /* RNR: nothing goes out before */
+	uint64_t progress;  /* when psn_una moved or sending began */
+	uint64_t rto, timeout;
+	uint64_t packets_tx;
+
+	/* timer wheel */
+	uint64_t deadline; /* NO_DEADLINE: none */
+	uint64_t wheel_at; /* 0: not in the wheel */
+	struct roce_qp *wheel_next, **wheel_prev;
+
+	/* responder */
+	uint32_t epsn;
+	uint32_t msn;
+	uint8_t in_msg; /* enum in_msg */
+	uint8_t ack_pending, nak_pending, nak_sent;
+	uint8_t min_rnr_timer;
+	uint16_t hist_pi, out_pi, out_ci;
+	uint16_t hist_mask, out_mask;
+	uint32_t nak_psn;
+	uint32_t cur_total; /* WRITE: bytes of the message */
+	uint64_t cur_va;
+	uint32_t cur_rkey;
+	uint32_t cur_left; /* WRITE: bytes to come; SEND: bytes that came */
+	struct rd_op *hist, *out;
+
+	/* receive queue */
+	struct recv_wr *rq;
+	struct roce_sge *rq_sge;
+	struct recv_comp *rcomp;
+	uint32_t rq_mask, rq_pi, rq_ci;
+	uint32_t rcomp_pi, rcomp_ci;
+	uint32_t recv_sge;
+
+	void *user;
+	uint32_t peer_qpn;
+	struct roce_qp *failed_next;
+	uint64_t retries, rnr_naks, n_timeouts;
+};
+
+struct roce_dev {
+	struct roce_qp **qp;
+	uint32_t qp_mask;
+	uint32_t mr_mask;
+	struct mr *mr;
+	struct list tx, comp, failed;
+	uint64_t counter[ROCE_C_MAX];
+	void (*refill)(struct roce_qp *qp);
+	uint8_t ip[4];
+	uint8_t mac[6];
+	uint64_t seed;
+	uint64_t tick; /* slots before it have run */
+	uint32_t timers;
+	uint32_t mr_hint;
+	struct roce_qp *wheel[WHEEL_SLOTS];
+};
+
+/* ---- bytes ---- */
+
+static inline uint16_t be16(uint16_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return __builtin_bswap16(v);
+#else
+	return v;
+#endif
+}
+
+static inline uint32_t be32(uint32_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return __builtin_bswap32(v);
+#else
+	return v;
+#endif
+}
+
+static inline uint64_t be64(uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return __builtin_bswap64(v);
+#else
+	return v;
+#endif
+}
+
+static inline void put16(uint8_t *p, uint16_t v)
+{
+	v = be16(v);
+	memcpy(p, &v, 2);
+}
+
+static inline void put32(uint8_t *p, uint32_t v)
+{
+	v = be32(v);
+	memcpy(p, &v, 4);
+}
+
+static inline void put64(uint8_t *p, uint64_t v)
+{
+	v = be64(v);
+	memcpy(p, &v, 8);
+}
+
+static inline uint32_t get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, 4);
+	return be32(v);
+}
+
+static inline uint64_t get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return be64(v);
+}
+
+/* PSNs compare modulo 2^24: > 0 when a is behind... ahead of b (IBTA 9.7.2) */
+static inline int32_t psn_diff(uint32_t a, uint32_t b)
+{
+	return (int32_t)((a - b) << 8) >> 8;
+}
+
+static inline uint32_t psn_add(uint32_t psn, uint32_t n)
+{
+	return (psn + n) & ROCE_PSN_MASK;
+}
+
+static inline void count(struct roce_dev *dev, unsigned counter)
+{
+	dev->counter[counter]++;
+}
+
+/* PSNs a message of len bytes takes: one for none. */
+static inline uint32_t packets(const struct roce_qp *qp, uint32_t len)
+{
+	uint64_t n = ((uint64_t)len + qp->mtu - 1) >> qp->log_mtu;
+
+	return n ? (uint32_t)n : 1;
+}
+
+/* ---- mr.c ---- */
+
+static inline struct mr *mr_find(struct roce_dev *dev, uint32_t key)
+{
+	struct mr *mr = &dev->mr[(key >> 8) & dev->mr_mask];
+
+	return mr->key == key && key ? mr : NULL;
+}
+
+/* Where [addr, addr + len) lies, or NULL: no such key, range or right. */
+static inline uint8_t *mr_ptr(struct roce_dev *dev, uint32_t key, uint64_t addr,
+			      uint64_t len, uint32_t access)
+{
+	struct mr *mr = mr_find(dev, key);
+	uint64_t off;
+
+	if (!mr || (mr->access & access) != access)
+		return NULL;
+	off = addr - mr->iova; /* huge when below: no sum that could wrap */
+	if (off > mr->len || len > mr->len - off)
+		return NULL;
+	return mr->base + off;
+}
+
+/* ---- qp.c ---- */
+
+int set_state(struct roce_qp *qp, enum roce_state state);
+/* To ERR; syndrome 0: no WQE of the send queue is the cause, all flush. */
+void qp_fail(struct roce_qp *qp, uint8_t syndrome, uint8_t vendor);
+
+/* ---- dev.c ---- */
+
+void tx_want(struct roce_qp *qp);
+void comp_want(struct roce_qp *qp);
+
+/* ---- timer.c ---- */
+
+void timer_set(struct roce_qp *qp, uint64_t deadline);
+void timer_clear(struct roce_qp *qp); /* out of the wheel for good */
+void timers_run(struct roce_dev *dev, uint64_t now);
+uint64_t timers_next(const struct roce_dev *dev);
+
+/* ---- frame.c ---- */
+
+/* What a packet says besides its payload. */
+struct head {
+	uint32_t apsn;	 /* AckReq | PSN */
+	uint16_t opcode; /* | HEAD_SE */
+	uint16_t ext; /* bytes of extension headers, behind the BTH already */
+};
+#define HEAD_SE 0x100 /* solicited event */
+
+void frame_finish(struct roce_qp *qp, struct roce_frame *f, struct head h,
+		  const void *payload, unsigned n);
+/* The payload is in place already. */
+void frame_finish_in_place(struct roce_qp *qp, struct roce_frame *f,
+			   struct head h, unsigned n);
+/* A burst is built: compute the ICRCs put off.  Nothing leaves before. */
+void frame_seal_all(struct roce_frame *f, unsigned n);
+
+/* ---- sge.c ---- */
+
+/* Bytes [off, off + n) of a list, into or out of memory; false: no right. */
+bool sge_gather(struct roce_dev *dev, const struct roce_sge *sge, unsigned nsge,
+		uint64_t off, uint8_t *to, uint32_t n);
+bool sge_scatter(struct roce_dev *dev, const struct roce_sge *sge,
+		 unsigned nsge, uint64_t off, const uint8_t *from, uint32_t n);
+uint64_t sge_total(const struct roce_sge *sge, unsigned nsge);
+
+/* ---- requester (req.c, ack.c) and responder (resp.c, reply.c) ---- */
+
+unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
+		unsigned n);
+bool req_has_work(const struct roce_qp *qp, uint64_t now);
+void req_back(struct roce_qp *qp);
+void req_cursor_to_una(struct roce_qp *qp);
+void req_head(struct roce_qp *qp);
+/* The WR's bytes [off, off + n) from the wire into its memory. */
+bool req_scatter(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
+		 const uint8_t *from, uint32_t n);
+void ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
+void ack_timeout(struct roce_qp *qp, uint64_t now);
+void resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt);
+void recv_flush(struct roce_qp *qp);
+/* Answer psn with a NAK; all but a sequence error end the connection. */
+void reply_nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn);
+bool reply_push(struct roce_qp *qp, const struct rd_op *op);
+unsigned reply_tx(struct roce_qp *qp, struct roce_frame *f, unsigned n);
+
+static inline bool reply_has_work(const struct roce_qp *qp)
+{
+	return qp->out_pi != qp->out_ci || qp->ack_pending || qp->nak_pending;
+}
+
+static inline bool op_is_rd(uint8_t op)
+{
+	return op == ROCE_OP_READ || op == ROCE_OP_CS || op == ROCE_OP_FA;
+}
+
+#endif /* ROCE_PRIV_H */

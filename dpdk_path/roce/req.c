@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The requester's sending half (IBTA 9.7.2-9.7.5).
+ *
+ * Work requests get their PSNs when they are first reached.  A cursor
+ * (wr_tx, tx_pkt, psn_next) walks over them; going back is moving the
+ * cursor, so first sending and sending again are one path.
+ */
+#include "priv.h"
+
+/* ---- posting ---- */
+
+struct roce_wr *roce_wr_next(struct roce_qp *qp)
+{
+	if (qp->wr_pi - qp->wr_rep > qp->wr_mask)
+		return NULL;
+	return &qp->wr[qp->wr_pi & qp->wr_mask];
+}
+
+uint8_t *roce_wr_store(struct roce_qp *qp, uint16_t index)
+{
+	return qp->store + (size_t)(index & qp->wr_mask) * WBELL_BB_SIZE;
+}
+
+void roce_wr_post(struct roce_qp *qp, struct roce_wr *wr)
+{
+	qp->wr_pi++;
+	if (qp->state == ROCE_RTS)
+		tx_want(qp);
+	else if (qp->state == ROCE_ERR)
+		comp_want(qp);
+}
+
+/* ---- memory of a work request ---- */
+
+static const struct roce_sge *more_sges(struct roce_qp *qp,
+					const struct roce_wr *wr)
+{
+	return (const struct roce_sge *)roce_wr_store(qp, wr->index);
+}
+
+bool req_scatter(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
+		 const uint8_t *from, uint32_t n)
+{
+	uint32_t here = 0;
+
+	if (off < wr->sge.len) {
+		here = wr->sge.len - off < n ? wr->sge.len - (uint32_t)off : n;
+		if (!sge_scatter(qp->dev, &wr->sge, 1, off, from, here))
+			return false;
+		off = wr->sge.len;
+	}
+	if (here == n)
+		return true;
+	return wr->nsge > 1 &&
+	       sge_scatter(qp->dev, more_sges(qp, wr), wr->nsge - 1,
+			   off - wr->sge.len, from + here, n - here);
+}
+
+static bool gather(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
+		   uint8_t *to, uint32_t n)
+{
+	uint32_t here = 0;
+
+	if (off < wr->sge.len) {
+		here = wr->sge.len - off < n ? wr->sge.len - (uint32_t)off : n;
+		if (!sge_gather(qp->dev, &wr->sge, 1, off, to, here))
+			return false;
+		off = wr->sge.len;
+	}
+	if (here == n)
+		return true;
+	return sge_gather(qp->dev, more_sges(qp, wr), wr->nsge - 1,
+			  off - wr->sge.len, to + here, n - here);
+}
+
+static bool covered(struct roce_dev *dev, const struct roce_sge *sge,
+		    uint32_t access)
+{
+	return !sge->len || mr_ptr(dev, sge->lkey, sge->addr, sge->len, access);
+}
+
+/* All of the list, before the peer does any of the work. */
+static bool may_use(struct roce_qp *qp, const struct roce_wr *wr,
+		    uint32_t access)
+{
+	if (wr->nsge && !covered(qp->dev, &wr->sge, access))
+		return false;
+	for (unsigned i = 1; i < wr->nsge; i++)
+		if (!covered(qp->dev, more_sges(qp, wr) + i - 1, access))
+			return false;
+	return true;
+}
+
+/* ---- packets ---- */
+
+static unsigned put_reth(uint8_t *p, uint64_t va, uint32_t rkey, uint32_t len)
+{
+	put64(p, va);
+	put32(p + 8, rkey);
+	put32(p + 12, len);
+	return sizeof(struct roce_reth);
+}
+
+/* The local fault of wr ends the queue once all before it are complete. */
+static bool wr_fault(struct roce_wr *wr, uint8_t syndrome, uint8_t vendor)
+{
+	wr->syndrome = syndrome;
+	wr->vendor = vendor;
+	return false;
+}
+
+static void advance(struct roce_qp *qp, struct roce_wr *wr, uint32_t npkt)
+{
+	qp->psn_next = psn_add(qp->psn_next, npkt);
+	if (psn_diff(qp->psn_next, qp->psn_max) > 0)
+		qp->psn_max = qp->psn_next;
+	qp->tx_pkt += npkt;
+	if (qp->tx_pkt == wr->npkt) {
+		qp->wr_tx++;
+		qp->tx_pkt = 0;
+	}
+}
+
+static bool send_read(struct roce_qp *qp, struct roce_wr *wr,
+		      struct roce_frame *f)
+{
+	uint32_t k = qp->tx_pkt;
+	uint32_t npkt = READ_CHUNK - k % READ_CHUNK;
+	uint64_t off = (uint64_t)k << qp->log_mtu;
+	uint32_t len = wr->len - (uint32_t)off;
+	unsigned ext;
+
+	if (!k && !may_use(qp, wr, ROCE_ACCESS_LOCAL_WRITE))
+		return wr_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
+	if (npkt >= wr->npkt - k)
+		npkt = wr->npkt - k;
+	else
+		len = npkt << qp->log_mtu;
+	ext = put_reth(f->data + HDR_SIZE, wr->raddr + off, wr->rkey, len);
+	frame_finish(qp, f,
+		     (struct head){ qp->psn_next | ROCE_BTH_ACKREQ,
+				    ROCE_RC_READ_REQ, ext },
+		     NULL, 0);
+	qp->rd_out++;
+	qp->since_ackreq = 0;
+	advance(qp, wr, npkt);
+	return true;
+}
+
+static bool send_atomic(struct roce_qp *qp, struct roce_wr *wr,
+			struct roce_frame *f)
+{
+	const uint64_t *operand =
+		(const uint64_t *)roce_wr_store(qp, wr->index);
+	uint8_t *p = f->data + HDR_SIZE;
+	uint8_t opcode = wr->op == ROCE_OP_CS ? ROCE_RC_CMP_SWAP
+					      : ROCE_RC_FETCH_ADD;
+
+	if (!may_use(qp, wr, ROCE_ACCESS_LOCAL_WRITE))
+		return wr_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
+	put64(p, wr->raddr);
+	put32(p + 8, wr->rkey);
+	put64(p + 12, operand[0]);
+	put64(p + 20, wr->op == ROCE_OP_CS ? operand[1] : 0);
+	frame_finish(qp, f,
+		     (struct head){ qp->psn_next | ROCE_BTH_ACKREQ, opcode,
+				    sizeof(struct roce_atomic_eth) },
+		     NULL, 0);
+	qp->rd_out++;
+	qp->since_ackreq = 0;
+	advance(qp, wr, 1);
+	return true;
+}
+
+/* Opcode of packet k of a SEND or WRITE. */
+static unsigned data_opcode(const struct roce_wr *wr, bool first, bool last)
+{
+	bool send = wr->op == ROCE_OP_SEND;
+
+	if (!last) {
+		if (first)
+			return send ? ROCE_RC_SEND_FIRST : ROCE_RC_WRITE_FIRST;
+		return send ? ROCE_RC_SEND_MIDDLE : ROCE_RC_WRITE_MIDDLE;
+	}
+	if (send && wr->flags & ROCE_WR_INV)
+		return first ? ROCE_RC_SEND_ONLY_INV : ROCE_RC_SEND_LAST_INV;
+	if (first)
+		return (send ? ROCE_RC_SEND_ONLY : ROCE_RC_WRITE_ONLY) +
+		       !!(wr->flags & ROCE_WR_IMM);
+	return (send ? ROCE_RC_SEND_LAST : ROCE_RC_WRITE_LAST) +
+	       !!(wr->flags & ROCE_WR_IMM);
+}
+
+/*
+ * An acknowledge is asked for where the queue runs dry or stops, and often
+ * enough that the window never closes unasked.
+ */
+static uint32_t want_ack(struct roce_qp *qp, bool last)
+{
+	struct roce_wr *next = &qp->wr[(qp->wr_tx + 1) & qp->wr_mask];
+	bool dry = last && (qp->wr_tx + 1 == qp->wr_pi || next->syndrome ||
+			    next->op == ROCE_OP_NOP);
+
+	if (!dry && ++qp->since_ackreq < ACK_EVERY &&
+	    qp->since_ackreq < qp->window / 2 &&
+	    psn_diff(qp->psn_next, qp->psn_una) + 1 < qp->window)
+		return 0;
+	qp->since_ackreq = 0;
+	return ROCE_BTH_ACKREQ;
+}
+
+static bool put_payload(struct roce_qp *qp, struct roce_wr *wr,
+			struct roce_frame *f, struct head h)
+{
+	uint64_t off = (uint64_t)qp->tx_pkt << qp->log_mtu;
+	uint32_t left = wr->len - (uint32_t)off;
+	uint32_t n = left < qp->mtu ? left : qp->mtu;
+	const uint8_t *src = NULL;
+
+	if (wr->flags & ROCE_WR_INLINE)
+		src = roce_wr_store(qp, wr->index) + off;
+	else if (wr->nsge == 1 && n)
+		src = mr_ptr(qp->dev, wr->sge.lkey, wr->sge.addr + off,
+			     qp->tx_pkt ? n : wr->len, 0);
+	if (!src && n) {
+		if (wr->nsge < 2 || (!qp->tx_pkt && !may_use(qp, wr, 0)) ||
+		    !gather(qp, wr, off, f->data + HDR_SIZE + h.ext, n))
+			return wr_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
+		h.apsn |= want_ack(qp, qp->tx_pkt + 1 == wr->npkt);
+		frame_finish_in_place(qp, f, h, n);
+		return true;
+	}
+	h.apsn |= want_ack(qp, qp->tx_pkt + 1 == wr->npkt);
+	frame_finish(qp, f, h, src, n);
+	return true;
+}
+
+static bool send_data(struct roce_qp *qp, struct roce_wr *wr,
+		      struct roce_frame *f)
+{
+	bool first = !qp->tx_pkt;
+	bool last = qp->tx_pkt + 1 == wr->npkt;
+	struct head h = { qp->psn_next, data_opcode(wr, first, last), 0 };
+
+	if (first && wr->op == ROCE_OP_WRITE)
+		h.ext = put_reth(f->data + HDR_SIZE, wr->raddr, wr->rkey,
+				 wr->len);
+	if (last && wr->flags & (ROCE_WR_IMM | ROCE_WR_INV)) {
+		memcpy(f->data + HDR_SIZE + h.ext, &wr->imm, 4);
+		h.ext += 4;
+	}
+	if (last && wr->flags & ROCE_WR_SOLICITED)
+		h.opcode |= HEAD_SE;
+	if (!put_payload(qp, wr, f, h))
+		return false;
+	advance(qp, wr, 1);
+	return true;
+}
+
+static bool send_one(struct roce_qp *qp, struct roce_wr *wr,
+		     struct roce_frame *f)
+{
+	switch (wr->op) {
+	case ROCE_OP_READ:
+		return send_read(qp, wr, f);
+	case ROCE_OP_CS:
+	case ROCE_OP_FA:
+		return send_atomic(qp, wr, f);
+	default:
+		return send_data(qp, wr, f);
+	}
+}
+
+/* ---- the cursor ---- */
+
+bool req_has_work(const struct roce_qp *qp, uint64_t now)
+{
+	const struct roce_wr *wr = &qp->wr[qp->wr_tx & qp->wr_mask];
+
+	if (qp->wr_tx == qp->wr_pi || qp->state != ROCE_RTS || !qp->has_mac)
+		return false;
+	if (wr->syndrome || qp->hold > now)
+		return false;
+	if (psn_diff(qp->psn_next, qp->psn_una) >= qp->window)
+		return false;
+	if (wr->flags & ROCE_WR_FENCE && qp->rd_out && !qp->tx_pkt)
+		return false;
+	return !op_is_rd(wr->op) || qp->rd_out < qp->rd_max;
+}
+
+static void assign(struct roce_qp *qp, struct roce_wr *wr)
+{
+	wr->psn = qp->psn_next;
+	wr->npkt = wr->op == ROCE_OP_NOP || wr->syndrome ? 0
+		   : wr->op == ROCE_OP_CS || wr->op == ROCE_OP_FA
+			   ? 1
+			   : packets(qp, wr->len);
+	qp->wr_asg++;
+}
+
+/* Work waits without an address or an answer: time it. */
+static void start_clock(struct roce_qp *qp, uint64_t now)
+{
+	if (qp->deadline != NO_DEADLINE)
+		return;
+	qp->progress = now;
+	timer_set(qp, now + qp->rto);
+}
+
+unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
+		unsigned n)
+{
+	unsigned k = 0;
+
+	if (qp->state != ROCE_RTS)
+		return 0;
+	while (k < n && req_has_work(qp, now)) {
+		struct roce_wr *wr = &qp->wr[qp->wr_tx & qp->wr_mask];
+
+		if (qp->wr_tx == qp->wr_asg)
+			assign(qp, wr);
+		if (!wr->npkt) {
+			qp->wr_tx++;
+			continue;
+		}
+		if (!send_one(qp, wr, &f[k]))
+			break;
+		k++;
+	}
+	if (k || (!qp->has_mac && qp->wr_tx != qp->wr_pi))
+		start_clock(qp, now);
+	req_head(qp);
+	return k;
+}
+
+/* Complete or fail what stands at the head and needs no answer. */
+void req_head(struct roce_qp *qp)
+{
+	while (qp->wr_ci != qp->wr_pi) {
+		struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+
+		if (wr->syndrome) {
+			if (qp->state == ROCE_RTS)
+				qp_fail(qp, wr->syndrome, wr->vendor);
+			return;
+		}
+		if (qp->wr_ci == qp->wr_tx || wr->npkt)
+			return;
+		qp->wr_ci++; /* a NOP */
+		comp_want(qp);
+	}
+}
+
+void req_cursor_to_una(struct roce_qp *qp)
+{
+	struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+
+	qp->psn_next = qp->psn_una;
+	qp->wr_tx = qp->wr_ci;
+	qp->tx_pkt = 0;
+	if (qp->wr_ci != qp->wr_asg && wr->npkt)
+		qp->tx_pkt = (qp->psn_una - wr->psn) & ROCE_PSN_MASK;
+}
+
+void req_back(struct roce_qp *qp)
+{
+	qp->retries++;
+	count(qp->dev, ROCE_C_RETRY);
+	req_cursor_to_una(qp);
+	qp->rd_out = 0;
+	qp->since_ackreq = ACK_EVERY; /* the first again asks at once */
+	tx_want(qp);
+}

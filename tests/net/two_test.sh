@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Two processes, two engines, one real wire: memif, and veth between two
+# network namespaces.  Every byte is compared, with and without faults.
+# shellcheck disable=SC2317 # test_case calls functions by name
+set -u
+
+peer=$(cd "$(dirname "$0")" && pwd)/peer
+tmp=$(mktemp -d)
+a=wbt$$a b=wbt$$b
+number=0 failed=0
+
+clean() {
+	ip netns del "$a" 2>/dev/null
+	ip netns del "$b" 2>/dev/null
+	rm -rf "$tmp"
+}
+trap clean EXIT
+trap 'exit 1' INT TERM
+
+ok() {
+	number=$((number + 1))
+	echo "ok $number - $1"
+}
+
+not_ok() {
+	number=$((number + 1)) failed=1
+	echo "not ok $number - $1"
+	sed 's/^/# /' "$tmp"/*.err | tail -20
+}
+
+# value SIDE COUNTER: of the latest conversation, 0 when it stayed 0
+value() {
+	awk -v n="$2" '$2 == n { v = $3 } END { print v + 0 }' "$tmp/$1.out"
+}
+
+# talk SERVER_PREFIX CLIENT_PREFIX SERVER_WIRE CLIENT_WIRE OPTION...
+talk() {
+	local sp=$1 cp=$2 sw=$3 cw=$4 server rc=0
+	shift 4
+	# shellcheck disable=SC2086 # the prefixes are words
+	timeout 100 $sp "$peer" server "$tmp/boot" "$sw" "$@" \
+		>"$tmp/server.out" 2>"$tmp/server.err" &
+	server=$!
+	# A memif client needs its server's socket.
+	for _ in $(seq 100); do
+		[ -S "$tmp/boot" ] && break
+		sleep 0.05
+	done
+	# shellcheck disable=SC2086
+	timeout 100 $cp "$peer" client "$tmp/boot" "$cw" "$@" \
+		>"$tmp/client.out" 2>"$tmp/client.err" || rc=1
+	wait "$server" || rc=1
+	return "$rc"
+}
+
+memif_talk() {
+	local sk=$1 ck=$2
+	shift 2
+	talk '' '' "memif:$tmp/m,role=server$sk" "memif:$tmp/m,role=client$ck" \
+		"$@"
+}
+
+veth_talk() {
+	local sk=$1 ck=$2
+	shift 2
+	talk "ip netns exec $a" "ip netns exec $b" "af_packet:wb0$sk" \
+		"af_packet:wb0$ck" "$@"
+}
+
+make_veth() {
+	ip netns add "$a" && ip netns add "$b" &&
+		ip -n "$a" link add wb0 type veth peer name wb0 netns "$b" &&
+		ip -n "$a" link set wb0 mtu "$1" up &&
+		ip -n "$b" link set wb0 mtu "$1" up
+}
+
+test_case() {
+	local name=$1
+	shift
+	if "$@"; then ok "$name"; else not_ok "$name"; fi
+}
+
+faults=',fault=drop=0.02+dup=0.02+reorder=0.02+corrupt=0.02+seed='
+
+with_faults() { # WIRE SEED OPTION...
+	local kind=$1 seed=$2
+	shift 2
+	"${kind}_talk" "$faults$seed" "$faults$((seed + 100))" "seed=$seed" \
+		"$@" || return 1
+	# It must have met them all.
+	for c in drop dup reorder corrupt; do
+		[ "$(value client "fault_$c")" -gt 0 ] || return 1
+	done
+	[ "$(value server rx_drop_bad_icrc)" -gt 0 ]
+}
+
+captured() {
+	local pcap=$tmp/c.pcapng
+	memif_talk '' ",capture=$pcap" ops=200 || return 1
+	command -v tshark >/dev/null || return 0
+	local n bad now first
+	n=$(tshark -r "$pcap" -Y infiniband 2>/dev/null | wc -l)
+	bad=$(tshark -r "$pcap" -Y '!infiniband || _ws.malformed' 2>/dev/null |
+		wc -l)
+	[ "$n" -gt 200 ] && [ "$bad" -eq 0 ] || return 1
+	[ "$n" -eq "$(value client capture_frames)" ] || return 1
+	now=$(date +%s)
+	first=$(tshark -r "$pcap" -c 1 -T fields -e frame.time_epoch \
+		2>/dev/null)
+	first=${first%.*}
+	[ $((now - first)) -lt 60 ] && [ $((now - first)) -ge 0 ]
+}
+
+# A disk that is full ends the capture, not the traffic.
+capture_disk_full() {
+	mkdir -p "$tmp/full"
+	if ! mount -t tmpfs -o size=1m none "$tmp/full" 2>/dev/null; then
+		echo '# cannot mount a small disk here'
+		return 0
+	fi
+	local rc=0
+	memif_talk '' ",capture=$tmp/full/c.pcapng" ops=2000 || rc=1
+	[ "$(grep -c 'No space left' "$tmp/client.err")" = 1 ] || rc=1
+	if command -v tshark >/dev/null; then
+		tshark -r "$tmp/full/c.pcapng" >/dev/null 2>"$tmp/tshark.err" ||
+			rc=1
+	fi
+	umount "$tmp/full"
+	return "$rc"
+}
+
+test_case test_two_memif_polled memif_talk '' '' ops=5000 polled
+test_case test_two_memif_thread memif_talk '' '' ops=5000
+test_case test_two_memif_path_mtu_256 memif_talk '' '' ops=2000 path_mtu=256
+test_case test_two_memif_large memif_talk '' '' ops=300 max=1048576
+for seed in 1 2 3; do
+	test_case "test_two_memif_faults_seed_$seed" \
+		with_faults memif $seed ops=3000
+done
+test_case test_two_memif_half_lost memif_talk ',fault=drop=0.3' \
+	',fault=drop=0.3+seed=2' ops=200 retry=7
+test_case test_capture_is_read_by_tshark captured
+if [ "$(id -u)" = 0 ]; then
+	test_case test_capture_disk_full capture_disk_full
+fi
+
+if make_veth 1500 2>/dev/null; then
+	test_case test_two_veth_mtu_1500 veth_talk ',ip=10.9.0.1/24' \
+		',ip=10.9.0.2/24' ops=2000
+	test_case test_two_veth_faults with_faults veth 5 ops=2000
+	ip -n "$a" link set wb0 mtu 4200
+	ip -n "$b" link set wb0 mtu 4200
+	test_case test_two_veth_mtu_4200 veth_talk '' '' ops=2000 max=65536
+	test_case test_two_veth_faults_4200 with_faults veth 6 ops=1000 max=65536
+else
+	number=$((number + 1))
+	echo "ok $number - test_two_veth # SKIP needs network namespaces (root)"
+fi
+echo "1..$number"
+exit $failed

@@ -62,7 +62,12 @@ struct wbell_thread {
 	uint32_t threads; /* of a block */
 	uint32_t block;
 	uint32_t blocks;
+	uint32_t lane;	/* in its warp */
+	uint32_t lanes; /* of the warp: 32, fewer in the block's last one */
+	uint32_t warp;	/* in its block */
 };
+
+#define WBELL_WARP 32
 
 #ifdef __CUDACC__
 #define WBELL_KERNEL_DECLARE(name) extern "C" __global__ void name(void *args)
@@ -83,6 +88,11 @@ static __device__ __forceinline__ struct wbell_thread wbell_thread(void)
 	t.threads = blockDim.x;
 	t.block = blockIdx.x;
 	t.blocks = gridDim.x;
+	t.lane = threadIdx.x % WBELL_WARP;
+	t.warp = threadIdx.x / WBELL_WARP;
+	t.lanes = blockDim.x - t.warp * WBELL_WARP;
+	if (t.lanes > WBELL_WARP)
+		t.lanes = WBELL_WARP;
 	return t;
 }
 
@@ -90,6 +100,24 @@ static __device__ __forceinline__ struct wbell_thread wbell_thread(void)
 static __device__ __forceinline__ void wbell_block_sync(void)
 {
 	__syncthreads();
+}
+
+static __device__ __forceinline__ unsigned wbell_warp_mask(void)
+{
+	return 0xffffffffU >> (WBELL_WARP - wbell_thread().lanes);
+}
+
+/* The same for the lanes of a warp. */
+static __device__ __forceinline__ void wbell_warp_sync(void)
+{
+	__syncwarp(wbell_warp_mask());
+}
+
+/* Every lane gets the v of one lane; all of the warp must come here. */
+static __device__ __forceinline__ uint64_t wbell_warp_read(uint64_t v,
+							   uint32_t lane)
+{
+	return __shfl_sync(wbell_warp_mask(), (unsigned long long)v, (int)lane);
 }
 #else
 #define WBELL_KERNEL_DECLARE(name) WBELL_C_LINKAGE void name(void *args)
@@ -104,6 +132,8 @@ static __device__ __forceinline__ void wbell_block_sync(void)
 
 WBELL_C_LINKAGE struct wbell_thread wbell_thread(void);
 WBELL_C_LINKAGE void wbell_block_sync(void);
+WBELL_C_LINKAGE void wbell_warp_sync(void);
+WBELL_C_LINKAGE uint64_t wbell_warp_read(uint64_t v, uint32_t lane);
 #endif
 
 /* "CPU threads", or the GPU's name; never NULL. */

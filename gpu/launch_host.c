@@ -47,9 +47,15 @@ struct fiber {
 	ucontext_t uc;
 	struct wbell_thread id;
 	char *stack;
-	uint32_t *arrived; /* of its block: threads that came to block_sync */
+	struct meet *block, *warp;
 	int begun;
 	void *tsan;
+};
+
+/* Where the threads of a block or a warp wait for each other. */
+struct meet {
+	uint32_t arrived; /* counts up for ever */
+	uint64_t value;	  /* that one of them shows to all */
 };
 
 struct worker {
@@ -73,7 +79,7 @@ struct wbell_launch {
 	wbell_kernel_fn kernel;
 	void *args;
 	struct worker *workers;
-	uint32_t *arrived; /* of each block */
+	struct meet *meets; /* of each block: its own, then its warps' */
 	uint32_t started;
 	int gate;      /* 0 closed, 1 run, -1 go home; under lock */
 	uint32_t left; /* workers that still run; under lock */
@@ -259,6 +265,29 @@ static void fiber_init(struct worker *w, struct fiber *f)
 	w->alive[w->left++] = f;
 }
 
+static uint32_t warps_of(const struct wbell_grid *g)
+{
+	return (g->threads + WBELL_WARP - 1) / WBELL_WARP;
+}
+
+static void fiber_place(struct fiber *f, struct wbell_launch *l, uint32_t block,
+			uint32_t thread)
+{
+	const struct wbell_grid *g = &l->grid;
+	uint32_t warp = thread / WBELL_WARP;
+	uint32_t lanes = g->threads - warp * WBELL_WARP;
+
+	f->id.thread = thread;
+	f->id.threads = g->threads;
+	f->id.block = block;
+	f->id.blocks = g->blocks;
+	f->id.lane = thread % WBELL_WARP;
+	f->id.lanes = lanes < WBELL_WARP ? lanes : WBELL_WARP;
+	f->id.warp = warp;
+	f->block = &l->meets[(size_t)block * (1 + warps_of(g))];
+	f->warp = f->block + 1 + warp;
+}
+
 /* Worker n gets blocks n, n + workers, ... */
 static int worker_init(struct worker *w, struct wbell_launch *l, uint32_t n)
 {
@@ -280,9 +309,7 @@ static int worker_init(struct worker *w, struct wbell_launch *l, uint32_t n)
 	for (block = n; block < g->blocks; block += g->workers) {
 		for (thread = 0; thread < g->threads; thread++) {
 			f = &w->fibers[w->left];
-			f->id = (struct wbell_thread){ thread, g->threads,
-						       block, g->blocks };
-			f->arrived = &l->arrived[block];
+			fiber_place(f, l, block, thread);
 			fiber_init(w, f);
 		}
 	}
@@ -315,7 +342,7 @@ static void launch_free(struct wbell_launch *l)
 	pthread_cond_destroy(&l->moved);
 	pthread_mutex_destroy(&l->lock);
 	free(l->workers);
-	free(l->arrived);
+	free(l->meets);
 	free(l);
 }
 
@@ -338,8 +365,9 @@ static int launch_alloc(const struct wbell_grid *grid,
 	pthread_cond_init(&l->moved, &attr);
 	pthread_condattr_destroy(&attr);
 	l->workers = calloc(l->grid.workers, sizeof(*l->workers));
-	l->arrived = calloc(l->grid.blocks, sizeof(*l->arrived));
-	if (!l->workers || !l->arrived) {
+	l->meets = calloc((size_t)grid->blocks * (1 + warps_of(grid)),
+			  sizeof(*l->meets));
+	if (!l->workers || !l->meets) {
 		launch_free(l);
 		return -ENOMEM;
 	}
@@ -430,23 +458,47 @@ int wbell_launch_wait(struct wbell_launch *l, uint64_t timeout_us)
 UNSEEN struct wbell_thread wbell_thread(void)
 {
 	if (!self || !self->running)
-		return (struct wbell_thread){ 0, 1, 0, 1 };
+		return (struct wbell_thread){ 0, 1, 0, 1, 0, 1, 0 };
 	return self->running->id;
 }
 
-/* arrived counts up for ever: a round ends at each multiple of threads. */
+/* A round ends at each multiple of count. */
+static void meet(struct meet *m, uint32_t count)
+{
+	uint32_t end = __atomic_fetch_add(&m->arrived, 1, __ATOMIC_ACQ_REL);
+
+	end += count - end % count;
+	while ((int32_t)(__atomic_load_n(&m->arrived, __ATOMIC_ACQUIRE) - end) <
+	       0)
+		wbell_host_relax();
+}
+
 void wbell_block_sync(void)
 {
-	uint32_t *arrived, threads, end;
+	if (self && self->running)
+		meet(self->running->block, self->running->id.threads);
+}
+
+void wbell_warp_sync(void)
+{
+	if (self && self->running)
+		meet(self->running->warp, self->running->id.lanes);
+}
+
+uint64_t wbell_warp_read(uint64_t v, uint32_t lane)
+{
+	struct fiber *f;
+	uint64_t got;
 
 	if (!self || !self->running)
-		return;
-	arrived = self->running->arrived;
-	threads = self->running->id.threads;
-	end = __atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL);
-	end += threads - end % threads;
-	while ((int32_t)(__atomic_load_n(arrived, __ATOMIC_ACQUIRE) - end) < 0)
-		wbell_host_relax();
+		return v;
+	f = self->running;
+	if (f->id.lane == lane)
+		f->warp->value = v;
+	wbell_warp_sync();
+	got = f->warp->value;
+	wbell_warp_sync(); /* all have read before the next one shows */
+	return got;
 }
 
 void *wbell_launch_alloc(size_t size)

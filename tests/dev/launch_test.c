@@ -19,6 +19,7 @@ struct sums {
 	uint32_t value[8][64];
 	uint32_t order[64];
 	uint32_t turns;
+	uint32_t hits[288];
 	int stop;
 	int stopped;
 };
@@ -35,6 +36,23 @@ WBELL_KERNEL(sum_blocks, struct sums, s)
 		for (i = 0; me.thread == round && i < me.threads; i++)
 			s->block[me.block] += s->value[me.block][i];
 		wbell_block_sync();
+	}
+}
+
+/* A leader counts for its warp and every lane learns its place: twice. */
+WBELL_KERNEL(count_by_warp, struct sums, s)
+{
+	struct wbell_thread me = wbell_thread();
+	uint64_t base = 0;
+
+	for (uint32_t round = 0; round < 2; round++) {
+		if (me.lane == 1)
+			base = __atomic_fetch_add(&s->turns, me.lanes,
+						  __ATOMIC_RELAXED);
+		base = wbell_warp_read(base, 1);
+		__atomic_fetch_add(&s->hits[base + me.lane], 1,
+				   __ATOMIC_RELAXED);
+		wbell_warp_sync();
 	}
 }
 
@@ -79,6 +97,26 @@ static void test_blocks_and_workers(void **state)
 				 0);
 		for (b = 0; b < 8; b++)
 			assert_int_equal(s->block[b], 3 * 64 * 65 / 2);
+		wbell_launch_free(s);
+	}
+}
+
+/* 72 threads of 2 blocks: warps of 32, 32 and 8 lanes. */
+static void test_warps_read_what_their_leader_shows(void **state)
+{
+	for (uint64_t seed = 0; seed < 3; seed++) {
+		struct sums *s = wbell_launch_alloc(sizeof(*s));
+
+		assert_non_null(s);
+		assert_int_equal(run((struct wbell_grid){ .blocks = 2,
+							  .threads = 72,
+							  .workers = 2,
+							  .seed = seed },
+				     count_by_warp, s),
+				 0);
+		assert_int_equal(s->turns, 288);
+		for (uint32_t i = 0; i < 288; i++)
+			assert_int_equal(s->hits[i], 1);
 		wbell_launch_free(s);
 	}
 }
@@ -181,6 +219,7 @@ static void test_relax_hook(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_warps_read_what_their_leader_shows),
 		cmocka_unit_test(test_blocks_and_workers),
 #ifndef __SANITIZE_THREAD__
 		cmocka_unit_test(test_seed_replays_the_order),

@@ -10,7 +10,11 @@ tmp=$(mktemp -d)
 a=wbt$$a b=wbt$$b
 number=0 failed=0
 
+pages=/sys/kernel/mm/hugepages/hugepages-2048kB
+pages_were=
+
 clean() {
+	[ -z "$pages_were" ] || echo "$pages_were" >"$pages/nr_hugepages"
 	ip netns del "$a" 2>/dev/null
 	ip netns del "$b" 2>/dev/null
 	rm -rf "$tmp"
@@ -130,6 +134,28 @@ capture_disk_full() {
 	return "$rc"
 }
 
+# Enough for two engines; put back at exit.
+take_pages() {
+	[ -w $pages/nr_hugepages ] || return 1
+	pages_were=$(cat "$pages/nr_hugepages")
+	echo $((pages_were + 192)) >"$pages/nr_hugepages"
+	[ "$(cat "$pages/free_hugepages")" -ge 160 ]
+}
+
+# The pages must be in use meanwhile.
+huge_talk() {
+	local before least=1000000 now talking
+	before=$(cat "$pages/free_hugepages")
+	memif_talk '' '' ops=20000 &
+	talking=$!
+	while kill -0 "$talking" 2>/dev/null; do
+		now=$(cat "$pages/free_hugepages")
+		[ "$now" -ge "$least" ] || least=$now
+		sleep 0.01
+	done
+	wait "$talking" && [ "$least" -lt "$before" ]
+}
+
 test_case test_two_memif_polled memif_talk '' '' ops=5000 polled
 test_case test_two_memif_thread memif_talk '' '' ops=5000
 test_case test_two_memif_path_mtu_256 memif_talk '' '' ops=2000 path_mtu=256
@@ -156,6 +182,12 @@ if make_veth 1500 2>/dev/null; then
 else
 	number=$((number + 1))
 	echo "ok $number - test_two_veth # SKIP needs network namespaces (root)"
+fi
+if take_pages; then
+	test_case test_two_memif_hugepages huge_talk
+else
+	number=$((number + 1))
+	echo "ok $number - test_two_memif_hugepages # SKIP no 160 pages of 2 MB"
 fi
 echo "1..$number"
 exit $failed

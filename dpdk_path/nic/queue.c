@@ -8,6 +8,7 @@
 #define ADDRESS_MAGIC	    0x5742454cU /* "WBEL" */
 #define ADDRESS_VERSION	    1
 #define ADDRESS_KIND_ENGINE 1
+#define ADDRESS_HOLES	    0x01 /* takes NAKs that name single holes */
 
 /* What struct wbell_address holds between engines; big-endian. */
 struct address {
@@ -20,7 +21,8 @@ struct address {
 	uint8_t ip[4];
 	uint8_t mac[6];
 	uint8_t max_rd_atomic;
-	uint8_t rsvd[97];
+	uint8_t flags; /* ADDRESS_* */
+	uint8_t rsvd[96];
 };
 _Static_assert(sizeof(struct address) == WBELL_ADDRESS_SIZE, "address size");
 
@@ -47,6 +49,8 @@ static void take_rings(struct nic_queue *q, const struct wbell_prov_queue *a)
 	q->cq = a->cq;
 	q->log_cq = a->log_cq;
 	q->dbrec = a->dbrec;
+	if (a->attr.flags & WBELL_QUEUE_COMPAT)
+		wqe_late(q, q->nic->seed);
 	if (!a->recv_depth)
 		return;
 	q->rq = a->rq;
@@ -167,6 +171,7 @@ int nic_queue_address(struct nic_queue *q, struct wbell_address *out)
 		.path_mtu = __builtin_bswap32(
 			q->attr.path_mtu ? q->attr.path_mtu : q->nic->path_mtu),
 		.max_rd_atomic = q->attr.max_rd_atomic,
+		.flags = ADDRESS_HOLES,
 	};
 
 	memcpy(a.ip, q->nic->ip, 4);
@@ -242,6 +247,7 @@ int nic_queue_connect(struct nic_queue *q, const struct wbell_address *peer,
 	p.rq_psn = __builtin_bswap32(a.psn);
 	p.path_mtu = min_mtu(q, __builtin_bswap32(a.path_mtu));
 	p.max_rd_atomic = a.max_rd_atomic;
+	p.holes = a.flags & ADDRESS_HOLES;
 	p.has_mac = !memcmp(a.ip, q->nic->ip, 4);
 	memcpy(p.mac, q->nic->mac, 6);
 	rc = roce_qp_connect(q->qp, &p, 0);

@@ -24,25 +24,135 @@ static void grow(struct roce_qp *qp, uint32_t packets_acked)
 		qp->window++;
 }
 
-static void shrink(struct roce_qp *qp)
+static void set_window(struct roce_qp *qp, unsigned window, unsigned least)
 {
 	qp->window_acc = 0;
-	qp->window = qp->window / 2 > WINDOW_MIN ? qp->window / 2 : WINDOW_MIN;
-	if (qp->window > qp->window_max)
-		qp->window = qp->window_max;
+	if (window < least)
+		window = least;
+	qp->window = window < qp->window_max ? window : qp->window_max;
+}
+
+/*
+ * Toward a peer that drops what comes early, each packet in flight behind a
+ * loss is sent twice: halve.  One that holds it loses nothing by a loss:
+ * give way a little, once a round trip, in case a queue overflowed.
+ */
+static void shrink(struct roce_qp *qp)
+{
+	if (qp->peer_mode != PEER_HOLDS) {
+		set_window(qp, qp->window / 2, WINDOW_MIN);
+		return;
+	}
+	if (psn_diff(qp->psn_una, qp->shrunk_at) < 0)
+		return;
+	qp->shrunk_at = qp->psn_max;
+	set_window(qp, qp->window - qp->window / 16, WINDOW_HOLDS);
+}
+
+/* RFC 6298, in nanoseconds; never above the time-out of the verbs. */
+static void measure(struct roce_qp *qp, uint64_t now)
+{
+	uint64_t rtt, off;
+
+	if (!qp->rtt_sent || psn_diff(qp->psn_una, qp->rtt_psn) <= 0)
+		return;
+	rtt = now - qp->rtt_sent;
+	qp->rtt_sent = 0;
+	if (!qp->srtt) {
+		qp->srtt = rtt;
+		qp->rttvar = rtt / 2;
+		return;
+	}
+	off = rtt > qp->srtt ? rtt - qp->srtt : qp->srtt - rtt;
+	qp->rttvar += (off >> 2) - (qp->rttvar >> 2);
+	qp->srtt += (rtt >> 3) - (qp->srtt >> 3);
+}
+
+static uint64_t rto_of(const struct roce_qp *qp)
+{
+	uint64_t rto = RTO_START_NS;
+
+	if (qp->srtt)
+		rto = qp->srtt + 4 * qp->rttvar;
+	if (rto < RTO_MIN_NS)
+		rto = RTO_MIN_NS;
+	return qp->timeout && rto > qp->timeout ? qp->timeout : rto;
 }
 
 static void progress(struct roce_qp *qp, uint32_t was, uint64_t now)
 {
 	grow(qp, (qp->psn_una - was) & ROCE_PSN_MASK);
+	measure(qp, now);
 	qp->progress = now;
-	qp->rto = RTO_MIN_NS;
+	qp->rto = rto_of(qp);
 	qp->timeouts = 0;
 	qp->rnr_left = qp->rnr_retry;
 	qp->recovering = 0;
 	if (psn_diff(qp->psn_una, qp->psn_next) > 0)
 		req_cursor_to_una(qp);
 	timer_set(qp, qp->psn_una == qp->psn_max ? NO_DEADLINE : now + qp->rto);
+}
+
+/* Once per gap: more answers about it are of packets sent before. */
+static void recover(struct roce_qp *qp)
+{
+	if (qp->recovering)
+		return;
+	qp->recovering = 1;
+	qp->probing = 0;
+	shrink(qp);
+	req_back(qp);
+}
+
+/*
+ * Learn what the peer does with packets behind a gap: send the missing one
+ * alone.  An acknowledge that leaps past it proves that they were held; a
+ * NAK of the very next says they were not (or that two in a row were lost,
+ * so it takes two such).
+ */
+static void learn(struct roce_qp *qp, uint32_t psn)
+{
+	if (qp->probing && psn == psn_add(qp->probe, 1)) {
+		qp->probing = 0;
+		if (++qp->hints >= 2)
+			qp->peer_mode = PEER_BACK_N;
+		recover(qp);
+		return;
+	}
+	qp->probing = 1;
+	qp->probe = psn;
+	req_again(qp, psn);
+}
+
+static void learnt(struct roce_qp *qp)
+{
+	if (!qp->probing || psn_diff(qp->psn_una, qp->probe) <= 0)
+		return;
+	if (psn_diff(qp->psn_una, qp->probe) > 1)
+		qp->peer_mode = PEER_HOLDS;
+	qp->probing = 0;
+}
+
+/* The peer lacks psn, and holds what came behind it or does not. */
+static void sequence_nak(struct roce_qp *qp, uint32_t psn)
+{
+	struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+
+	switch (qp->peer_mode) {
+	case PEER_HOLDS:
+		shrink(qp);
+		req_again(qp, psn);
+		break;
+	case PEER_UNKNOWN:
+		/* not where a response is awaited: it comes by itself or not */
+		if (qp->wr_ci != qp->wr_asg && !op_is_rd(wr->op)) {
+			learn(qp, psn);
+			break;
+		}
+		/* fallthrough */
+	default:
+		recover(qp);
+	}
 }
 
 static inline void wr_done(struct roce_qp *qp, const struct roce_wr *wr)
@@ -84,19 +194,11 @@ static bool ack_to(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		}
 		wr_done(qp, wr);
 	}
-	if (qp->psn_una != was)
+	if (qp->psn_una != was) {
+		learnt(qp);
 		progress(qp, was, now);
+	}
 	return all;
-}
-
-/* Once per gap: more answers about it are of packets sent before. */
-static void recover(struct roce_qp *qp)
-{
-	if (qp->recovering)
-		return;
-	qp->recovering = 1;
-	shrink(qp);
-	req_back(qp);
 }
 
 static void rnr_nak(struct roce_qp *qp, uint8_t code, uint64_t now)
@@ -136,6 +238,11 @@ static void nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn,
 {
 	uint32_t before = (psn - 1) & ROCE_PSN_MASK;
 
+	if (qp->holes && syndrome == ROCE_NAK_PSN_SEQ) {
+		count(qp->dev, ROCE_C_NAK_RX);
+		sequence_nak(qp, psn);
+		return;
+	}
 	/* it acknowledges all before psn */
 	if (psn_diff(before, qp->psn_una) >= 0 && !ack_to(qp, before, now)) {
 		recover(qp); /* a response before it was lost */
@@ -147,7 +254,7 @@ static void nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn,
 	}
 	count(qp->dev, ROCE_C_NAK_RX);
 	if (syndrome == ROCE_NAK_PSN_SEQ)
-		recover(qp);
+		sequence_nak(qp, psn);
 	else
 		fatal_nak(qp, syndrome);
 }
@@ -276,6 +383,22 @@ void ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	req_head(qp);
 }
 
+/* Nothing was heard in time: the tail, or an answer, was lost. */
+static void retransmit(struct roce_qp *qp)
+{
+	struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+
+	qp->recovering = 0;
+	qp->probing = 0;
+	if (qp->peer_mode == PEER_HOLDS && qp->path.has_mac &&
+	    qp->wr_ci != qp->wr_asg && !op_is_rd(wr->op)) {
+		req_again(qp, qp->psn_una);
+		return;
+	}
+	shrink(qp);
+	req_back(qp);
+}
+
 /*
  * A short timer goes back on its own; retry_cnt counts only where the
  * configured time-out has passed without progress (IBTA 9.9.2.1).
@@ -283,7 +406,7 @@ void ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 void ack_timeout(struct roce_qp *qp, uint64_t now)
 {
 	bool waits = qp->psn_una != qp->psn_max ||
-		     (!qp->has_mac && qp->wr_tx != qp->wr_pi);
+		     (!qp->path.has_mac && qp->wr_tx != qp->wr_pi);
 
 	qp->deadline = NO_DEADLINE;
 	if (qp->state != ROCE_RTS)
@@ -309,9 +432,7 @@ void ack_timeout(struct roce_qp *qp, uint64_t now)
 			return;
 		}
 	}
-	qp->recovering = 0;
-	shrink(qp);
-	req_back(qp);
+	retransmit(qp);
 	qp->rto = qp->rto * 2;
 	if (qp->timeout && qp->rto > qp->timeout)
 		qp->rto = qp->timeout;

@@ -33,7 +33,9 @@ struct roce_frame {
 struct roce_dev_attr {
 	uint32_t max_qp; /* power of two is made of it */
 	uint32_t max_mr;
+	uint32_t max_ah;
 	uint8_t ip[4];
+	uint8_t ip6[16]; /* all zero: none */
 	uint8_t mac[6];
 	uint64_t seed;
 	/*
@@ -52,6 +54,7 @@ void roce_dev_destroy(struct roce_dev *dev); /* QPs go with it */
 #define ROCE_ACCESS_REMOTE_WRITE  0x2
 #define ROCE_ACCESS_REMOTE_READ	  0x4
 #define ROCE_ACCESS_REMOTE_ATOMIC 0x8
+#define ROCE_ACCESS_REMOTE_INVAL  0x10 /* a SEND may end it */
 
 struct roce_mr_attr {
 	uint64_t iova; /* what WQEs and peers call the first byte */
@@ -77,8 +80,13 @@ enum roce_state { /* as enum wbell_queue_state */
 		  ROCE_ERR,
 };
 
+enum roce_type { ROCE_RC, ROCE_UC, ROCE_UD };
+
 struct roce_qp_attr {
 	void *user;
+	uint8_t type;	      /* enum roce_type */
+	uint32_t qkey;	      /* UD */
+	struct roce_srq *srq; /* receives come from it; recv_depth 0 */
 	uint32_t depth; /* send work requests and basic blocks, power of two */
 	uint32_t recv_depth; /* power of two or 0 */
 	uint32_t recv_sge;   /* power of two */
@@ -93,14 +101,33 @@ struct roce_qp_attr {
 
 struct roce_peer {
 	uint8_t ip[4];
+	bool v6; /* ip6 counts, not ip */
+	uint8_t ip6[16];
 	uint8_t mac[6];
-	bool has_mac; /* else nothing is sent until roce_qp_mac() */
-	uint32_t qpn;
+	bool has_mac;  /* else nothing is sent until roce_qp_mac() */
+	uint16_t vlan; /* 1..4094; 0: untagged */
+	uint8_t pcp;
+	uint8_t hop_limit;   /* 0: 64 */
 	uint32_t flow_label; /* 20 bits; gives the UDP source port */
-	uint32_t rq_psn;     /* its first PSN */
+	/* the rest not for an address handle */
+	uint32_t qpn;
+	uint32_t rq_psn; /* its first PSN */
 	uint32_t path_mtu;
 	uint8_t max_rd_atomic; /* it takes */
+	/*
+	 * Both ends agreed, outside of the wire, that a NAK of a sequence
+	 * error names one hole and acknowledges nothing (docs/transport.md).
+	 */
+	bool holes;
 };
+
+/*
+ * Address handle of UD work: where a datagram goes.  QP type UD connects
+ * with a peer of which only path_mtu counts.
+ */
+int roce_ah_add(struct roce_dev *dev, const struct roce_peer *path,
+		uint32_t *ah);
+int roce_ah_del(struct roce_dev *dev, uint32_t ah);
 
 int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 		   struct roce_qp **qp);
@@ -124,6 +151,7 @@ enum roce_op {
 	ROCE_OP_READ,
 	ROCE_OP_CS,
 	ROCE_OP_FA,
+	ROCE_OP_LOCAL_INV, /* of rkey */
 };
 
 #define ROCE_WR_SIGNALLED 0x01
@@ -149,13 +177,13 @@ struct roce_wr {
 	uint8_t nsge;
 	uint8_t wqe_opcode; /* echoed */
 	uint32_t len;
-	uint32_t imm; /* as it goes on the wire */
-	uint64_t raddr;
-	uint32_t rkey;
+	uint32_t imm;	     /* as it goes on the wire */
+	uint64_t raddr;	     /* UD: QPN of the receiver */
+	uint32_t rkey;	     /* UD: Q_Key; INV: imm has the key to invalidate */
 	uint32_t psn;	     /* first; the core's */
 	struct roce_sge sge; /* the first */
 	uint32_t npkt;	     /* the core's: PSNs it takes */
-	uint32_t rsvd;
+	uint32_t ah;	     /* UD */
 };
 
 /*
@@ -171,6 +199,21 @@ void roce_wr_post(struct roce_qp *qp, struct roce_wr *wr);
 /* Receive: sges of one work request; index is echoed.  -ENOSPC: full. */
 int roce_recv_post(struct roce_qp *qp, uint16_t index,
 		   const struct roce_sge *sge, unsigned n);
+
+/* Shared receive queue: QPs pop from it in the order messages begin. */
+struct roce_srq;
+struct roce_srq_attr {
+	uint32_t depth, sge; /* powers of two */
+	uint32_t limit;	     /* event when fewer are left, once; 0: never */
+	void *user;
+	void (*low)(void *user);
+};
+int roce_srq_create(struct roce_dev *dev, const struct roce_srq_attr *attr,
+		    struct roce_srq **srq);
+void roce_srq_destroy(struct roce_srq *srq); /* its QPs are gone */
+int roce_srq_post(struct roce_srq *srq, uint16_t index,
+		  const struct roce_sge *sge, unsigned n);
+void roce_srq_limit(struct roce_srq *srq, uint32_t limit);
 
 /* ---- a turn ---- */
 
@@ -189,8 +232,9 @@ struct roce_comp {
 	uint8_t syndrome; /* 0 good, else WBELL_SYND_* */
 	uint8_t vendor;
 	uint16_t index;
-	uint32_t len;
-	uint32_t imm;
+	uint32_t len;	  /* UD receive: with the 40 bytes of the GRH area */
+	uint32_t imm;	  /* or the rkey that was invalidated */
+	uint32_t src_qpn; /* UD receive */
 };
 #define ROCE_COMP_WRITE 0x80
 unsigned roce_comp(struct roce_dev *dev, struct roce_comp *c, unsigned n);

@@ -34,16 +34,27 @@ int roce_dev_create(const struct roce_dev_attr *attr, struct roce_dev **out)
 	dev->mr = calloc(mrs, sizeof(*dev->mr));
 	if (!dev->mr)
 		goto err_free_qps;
+	dev->max_ah = attr->max_ah;
+	dev->ah = calloc(attr->max_ah ? attr->max_ah : 1, sizeof(*dev->ah));
+	if (!dev->ah)
+		goto err_free_mrs;
+	if (hold_init(dev))
+		goto err_free_ahs;
 	dev->qp_mask = qps - 1;
 	dev->mr_mask = mrs - 1;
 	dev->refill = attr->refill;
 	memcpy(dev->ip, attr->ip, 4);
+	memcpy(dev->ip6, attr->ip6, 16);
 	memcpy(dev->mac, attr->mac, 6);
 	dev->seed = attr->seed;
 	roce_icrc_init();
 	*out = dev;
 	return 0;
 
+err_free_ahs:
+	free(dev->ah);
+err_free_mrs:
+	free(dev->mr);
 err_free_qps:
 	free(dev->qp);
 err_free_dev:
@@ -56,6 +67,8 @@ void roce_dev_destroy(struct roce_dev *dev)
 	for (uint32_t i = 0; i <= dev->qp_mask; i++)
 		if (dev->qp[i])
 			roce_qp_destroy(dev->qp[i]);
+	free(dev->pool);
+	free(dev->ah);
 	free(dev->mr);
 	free(dev->qp);
 	free(dev);
@@ -109,11 +122,50 @@ static inline bool pkey_matches(uint16_t pkey)
 	return (pkey & 0x7fff) == (ROCE_PKEY_DEFAULT & 0x7fff);
 }
 
-static enum roce_drop find_qp(struct roce_dev *dev, const struct roce_pkt *pkt,
-			      struct roce_qp **out)
+static bool from_peer(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint64_t addr;
+
+	if (pkt->encap == ROCE_V2_IPV4 && !qp->path.v6) {
+		memcpy(&addr, pkt->l3 + offsetof(struct roce_ipv4, src), 8);
+		return addr == qp->rx_addr[0];
+	}
+	return pkt->encap == ROCE_V2_IPV6 && qp->path.v6 &&
+	       !memcmp(qp->rx_addr, pkt->l3 + offsetof(struct roce_ipv6, src),
+		       32);
+}
+
+static bool to_us(const struct roce_dev *dev, const struct roce_pkt *pkt)
+{
+	if (pkt->encap == ROCE_V2_IPV4)
+		return !memcmp(dev->ip, pkt->l3 + 16, 4);
+	return pkt->encap == ROCE_V2_IPV6 &&
+	       !memcmp(dev->ip6, pkt->l3 + 24, 16);
+}
+
+static uint16_t vlan_of(const uint8_t *frame, const struct roce_pkt *pkt)
+{
+	return pkt->l3 - frame == 14 ? 0 : (frame[14] << 8 | frame[15]) & 0xfff;
+}
+
+static bool opcode_fits(uint8_t type, uint8_t opcode)
+{
+	switch (type) {
+	case ROCE_RC:
+		return opcode <= ROCE_RC_SEND_ONLY_INV;
+	case ROCE_UC:
+		return opcode >= ROCE_UC_SEND_FIRST &&
+		       opcode <= ROCE_UC_WRITE_ONLY_IMM;
+	default:
+		return opcode == ROCE_UD_SEND_ONLY ||
+		       opcode == ROCE_UD_SEND_ONLY_IMM;
+	}
+}
+
+static enum roce_drop find_qp(struct roce_dev *dev, const uint8_t *frame,
+			      const struct roce_pkt *pkt, struct roce_qp **out)
 {
 	struct roce_qp *qp;
-	uint64_t addr;
 
 	if (!pkey_matches(pkt->pkey))
 		return ROCE_DROP_PKEY;
@@ -122,10 +174,11 @@ static enum roce_drop find_qp(struct roce_dev *dev, const struct roce_pkt *pkt,
 		return ROCE_DROP_QPN;
 	if (qp->state < ROCE_RTR || qp->state == ROCE_ERR)
 		return ROCE_DROP_STATE;
-	if (pkt->encap != ROCE_V2_IPV4)
-		return ROCE_DROP_ADDRESS;
-	memcpy(&addr, pkt->l3 + offsetof(struct roce_ipv4, src), 8);
-	if (addr != qp->rx_addr)
+	if (!opcode_fits(qp->type, pkt->opcode))
+		return ROCE_DROP_OPCODE;
+	if (qp->type == ROCE_UD ? !to_us(dev, pkt)
+				: !from_peer(qp, pkt) ||
+					  vlan_of(frame, pkt) != qp->path.vlan)
 		return ROCE_DROP_ADDRESS;
 	*out = qp;
 	return ROCE_OK;
@@ -133,9 +186,20 @@ static enum roce_drop find_qp(struct roce_dev *dev, const struct roce_pkt *pkt,
 
 static bool is_request(uint8_t opcode)
 {
-	return opcode <= ROCE_RC_READ_REQ || opcode == ROCE_RC_CMP_SWAP ||
-	       opcode == ROCE_RC_FETCH_ADD || opcode == ROCE_RC_SEND_LAST_INV ||
-	       opcode == ROCE_RC_SEND_ONLY_INV;
+	return opcode <= ROCE_RC_READ_REQ || opcode >= ROCE_RC_CMP_SWAP;
+}
+
+static void dispatch(struct roce_qp *qp, uint64_t now,
+		     const struct roce_pkt *pkt)
+{
+	if (__builtin_expect(qp->type == ROCE_UD, 0))
+		ud_rx(qp, pkt);
+	else if (__builtin_expect(qp->type == ROCE_UC, 0))
+		uc_rx(qp, pkt);
+	else if (is_request(pkt->opcode))
+		resp_rx(qp, pkt);
+	else
+		ack_rx(qp, pkt, now);
 }
 
 static void rx_one(struct roce_dev *dev, uint64_t now,
@@ -147,19 +211,14 @@ static void rx_one(struct roce_dev *dev, uint64_t now,
 
 	drop = roce_parse(f->data, f->len, &pkt);
 	if (!drop)
-		drop = find_qp(dev, &pkt, &qp);
-	if (!drop && pkt.opcode > ROCE_RC_SEND_ONLY_INV)
-		drop = ROCE_DROP_OPCODE; /* not of this QP's type */
+		drop = find_qp(dev, f->data, &pkt, &qp);
 	if (drop) {
 		count(dev, drop);
 		return;
 	}
 	count(dev, ROCE_C_RX);
 	qp->packets_rx++;
-	if (is_request(pkt.opcode))
-		resp_rx(qp, &pkt);
-	else
-		ack_rx(qp, &pkt, now);
+	dispatch(qp, now, &pkt);
 	/* what it changed may let this QP send: asked again by roce_tx() */
 	if (reply_has_work(qp) || req_has_work(qp, now))
 		tx_want(qp);
@@ -186,6 +245,7 @@ unsigned roce_tx(struct roce_dev *dev, uint64_t now, struct roce_frame *f,
 	unsigned quantum;
 	struct roce_qp *qp, *first_idle = NULL;
 
+	dev->now = now;
 	timers_run(dev, now);
 	while (sent < n && dev->tx.head && dev->tx.head != first_idle) {
 		unsigned k = 0;
@@ -231,6 +291,7 @@ static void send_comp(struct roce_qp *qp, const struct roce_wr *wr,
 	c->index = wr->index;
 	c->len = wr->len;
 	c->imm = 0;
+	c->src_qpn = 0;
 }
 
 /* Good ones up to wr_ci; in error all the rest, the cause first. */
@@ -267,7 +328,7 @@ static unsigned recv_comps(struct roce_qp *qp, struct roce_comp *c, unsigned n)
 	unsigned k = 0;
 
 	for (; qp->rcomp_ci != qp->rcomp_pi && k < n; k++, qp->rcomp_ci++) {
-		struct recv_comp *r = &qp->rcomp[qp->rcomp_ci & qp->rq_mask];
+		struct recv_comp *r = &qp->rcomp[qp->rcomp_ci & qp->rcomp_mask];
 
 		c[k].qp = qp;
 		c[k].recv = 1;
@@ -278,6 +339,7 @@ static unsigned recv_comps(struct roce_qp *qp, struct roce_comp *c, unsigned n)
 		c[k].index = r->index;
 		c[k].len = r->len;
 		c[k].imm = r->imm;
+		c[k].src_qpn = r->src_qpn;
 	}
 	return k;
 }

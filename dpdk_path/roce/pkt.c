@@ -63,6 +63,8 @@ static const char *const drop_names[ROCE_DROP_MAX] = {
 	[ROCE_DROP_STATE] = "bad_state",
 	[ROCE_DROP_ADDRESS] = "bad_address",
 	[ROCE_DROP_PSN] = "bad_psn",
+	[ROCE_DROP_QKEY] = "bad_qkey",
+	[ROCE_DROP_NO_RECV] = "no_recv",
 };
 
 const char *roce_drop_name(enum roce_drop drop)

@@ -28,6 +28,8 @@ enum roce_drop {
 	ROCE_DROP_STATE,   /* the QP does not receive now */
 	ROCE_DROP_ADDRESS, /* not from the QP's peer, or not to us */
 	ROCE_DROP_PSN,	   /* response outside what was asked */
+	ROCE_DROP_QKEY,
+	ROCE_DROP_NO_RECV, /* UD: none posted, or too short */
 	ROCE_DROP_MAX
 };
 const char *roce_drop_name(enum roce_drop drop); /* "bad_icrc" */

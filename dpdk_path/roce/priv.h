@@ -11,22 +11,30 @@
 #include "core.h"
 #include "icrc.h"
 
-#define HDR_SIZE       54 /* Ethernet, IPv4, UDP, BTH */
-#define L3_OFF	       14
-#define L3_HDR	       40 /* IPv4, UDP, BTH */
-#define BTH_OFF	       42
+#define HDR_IPV4       54     /* Ethernet, IPv4, UDP, BTH: the usual size */
+#define HDR_MAX	       78 + 4 /* IPv6, with a VLAN tag */
+#define BTH_SIZE       12
+#define UDP_SIZE       8
+#define GRH_SIZE       40  /* what UD puts in front of a received datagram */
 #define WINDOW_DEFAULT 256 /* packets */
 #define WINDOW_MIN     8
 #define WINDOW_START   64
+#define WINDOW_HOLDS   64 /* the least, toward a peer that holds */
 #define ACK_EVERY      32 /* packets; below half of any peer's window */
 #define READ_CHUNK     32 /* packets a READ request asks for at once */
 #define STORE_SPILL    16 /* basic blocks a WQE may run past the ring's end */
 #define TX_QUANTUM     32 /* packets of one QP before the next has its turn */
-#define RTO_MIN_NS     1000000ULL
+#define RTO_START_NS   1000000ULL
+#define RTO_MIN_NS     100000ULL
 #define NO_DEADLINE    (~0ULL)
 
-#define WHEEL_SHIFT 17 /* 131 us a slot */
-#define WHEEL_SLOTS 512
+#define WHEEL_SHIFT 14 /* 16 us a slot */
+#define WHEEL_SLOTS 2048
+
+#define HELD_WINDOW 256 /* PSNs ahead of the expected that are kept */
+#define HELD_POOL   512 /* packets a device keeps, of all its QPs */
+#define HOLES	    64	/* a power of two: reports, and packets to resend */
+#define HOLE_AGAIN  64	/* packets after which a hole is reported again */
 
 struct mr {
 	uint64_t iova;
@@ -57,29 +65,73 @@ struct recv_wr {
 	uint16_t nsge;
 };
 
+/* Receives, of one QP or shared by many. */
+struct rq {
+	struct recv_wr *wr;
+	struct roce_sge *sge; /* max_sge for each */
+	uint32_t mask, pi, ci;
+	uint32_t max_sge;
+};
+
+struct roce_srq {
+	struct rq rq;
+	struct roce_dev *dev;
+	uint32_t limit;
+	void *user;
+	void (*low)(void *user);
+};
+
+/* Headers of every packet to one place, up to and with the BTH. */
+struct path {
+	uint32_t ip_sum; /* IPv4: of the header without length and checksum */
+	uint8_t size;	 /* of hdr: HDR_IPV4 but for IPv6 and VLAN */
+	uint8_t l3;	 /* where the IP header begins */
+	uint8_t v6;
+	uint8_t has_mac;
+	uint8_t hdr[HDR_MAX];
+	uint16_t vlan;
+	uint8_t used; /* as an address handle */
+};
+
 struct recv_comp {
 	uint32_t len;
 	uint32_t imm;
+	uint32_t src_qpn;
 	uint16_t index;
 	uint8_t flags;
 	uint8_t syndrome;
 };
 
-enum in_msg { MSG_NONE, MSG_SEND, MSG_WRITE };
+enum in_msg { MSG_NONE, MSG_SEND, MSG_WRITE, MSG_SKIP };
+
+/* A packet that came too early: what lies behind its BTH. */
+struct held {
+	struct roce_pkt pkt; /* ext and payload point into data */
+	uint16_t next_free;
+	uint8_t data[ROCE_MTU_MAX + sizeof(struct roce_atomic_eth)];
+};
+
+/* PSNs in the order they were noted; the oldest goes first. */
+struct psn_ring {
+	uint32_t psn[HOLES];
+	uint8_t pi, ci;
+};
+
+/* What is known of how a peer treats packets that come too early. */
+enum peer_mode { PEER_UNKNOWN, PEER_HOLDS, PEER_BACK_N };
 
 struct roce_qp {
-	/* line 0: what every packet out starts as */
-	uint8_t hdr[64];
+	struct path path; /* its first line is what a packet starts as */
 
-	/* line 1: lookup, receive checks, lists */
+	/* lookup, receive checks, lists */
 	struct roce_dev *dev;
-	uint64_t rx_addr; /* source and destination IP as they lie in a frame */
+	uint64_t rx_addr[4]; /* source, destination IP as they lie in a frame */
 	uint32_t qpn;
-	uint32_t ip_sum; /* of the header without length and checksum */
 	uint16_t mtu;
 	uint8_t log_mtu;
+	uint8_t type;  /* enum roce_type */
 	uint8_t state; /* enum roce_state; set_state() alone writes it */
-	uint8_t in_tx, in_comp, in_failed, has_mac;
+	uint8_t in_tx, in_comp, in_failed;
 	struct roce_qp *tx_next, *comp_next;
 	uint64_t packets_rx;
 
@@ -107,6 +159,16 @@ struct roce_qp {
 	uint64_t hold;	    /* RNR: nothing goes out before */
 	uint64_t progress;  /* when psn_una moved or sending began */
 	uint64_t rto, timeout;
+	uint64_t srtt, rttvar; /* ns; srtt 0: not measured */
+	uint64_t rtt_sent;     /* 0: nothing is being timed */
+	uint32_t rtt_psn;
+	uint32_t probe;	    /* PSN resent alone to learn the peer's mode */
+	uint32_t shrunk_at; /* no second cut before this PSN is acknowledged */
+	uint8_t probing, hints;
+	uint8_t peer_mode;     /* enum peer_mode */
+	uint8_t holes;	       /* NAKs name holes, both ways */
+	struct psn_ring again; /* to be sent again, each alone */
+	uint32_t last_again;
 	uint64_t packets_tx;
 
 	/* timer wheel */
@@ -118,7 +180,7 @@ struct roce_qp {
 	uint32_t epsn;
 	uint32_t msn;
 	uint8_t in_msg; /* enum in_msg */
-	uint8_t ack_pending, nak_pending, nak_sent;
+	uint8_t ack_pending, nak_pending, nak_sent, rnr_sent;
 	uint8_t min_rnr_timer;
 	uint16_t hist_pi, out_pi, out_ci;
 	uint16_t hist_mask, out_mask;
@@ -128,17 +190,25 @@ struct roce_qp {
 	uint32_t cur_rkey;
 	uint32_t cur_left; /* WRITE: bytes to come; SEND: bytes that came */
 	struct rd_op *hist, *out;
+	uint16_t *held; /* by PSN: index in the device's pool + 1 */
+	uint16_t nheld, since_report;
+	uint32_t held_high; /* above every PSN that is held */
+	struct psn_ring report;
 
-	/* receive queue */
-	struct recv_wr *rq;
-	struct roce_sge *rq_sge;
+	/* receives */
+	struct rq *rq; /* its own or a shared one; NULL: none */
+	struct roce_srq *srq;
+	struct rq own;
+	struct recv_wr cur;	  /* taken, its message is coming in */
+	struct roce_sge *cur_sge; /* of cur */
+	uint8_t has_cur;
 	struct recv_comp *rcomp;
-	uint32_t rq_mask, rq_pi, rq_ci;
-	uint32_t rcomp_pi, rcomp_ci;
-	uint32_t recv_sge;
+	uint32_t rcomp_mask, rcomp_pi, rcomp_ci;
 
 	void *user;
 	uint32_t peer_qpn;
+	uint32_t qkey;
+	uint8_t traffic_class;
 	struct roce_qp *failed_next;
 	uint64_t retries, rnr_naks, n_timeouts;
 };
@@ -151,10 +221,18 @@ struct roce_dev {
 	struct list tx, comp, failed;
 	uint64_t counter[ROCE_C_MAX];
 	void (*refill)(struct roce_qp *qp);
+	struct path *ah; /* max_ah of them */
+	uint32_t max_ah;
 	uint8_t ip[4];
+	uint8_t ip6[16];
 	uint8_t mac[6];
 	uint64_t seed;
+	struct held *pool;
+	uint16_t pool_free; /* index + 1 */
+	uint16_t pool_used;
+	uint64_t now;  /* of this turn */
 	uint64_t tick; /* slots before it have run */
+	uint64_t next; /* no slot before it holds a QP */
 	uint32_t timers;
 	uint32_t mr_hint;
 	struct roce_qp *wheel[WHEEL_SLOTS];
@@ -299,10 +377,16 @@ struct head {
 };
 #define HEAD_SE 0x100 /* solicited event */
 
-void frame_finish(struct roce_qp *qp, struct roce_frame *f, struct head h,
+/* Extension headers and payload go here before the frame is finished. */
+static inline uint8_t *frame_ext(const struct path *path, struct roce_frame *f)
+{
+	return f->data + path->size;
+}
+
+void frame_finish(const struct path *path, struct roce_frame *f, struct head h,
 		  const void *payload, unsigned n);
-/* The payload is in place already. */
-void frame_finish_in_place(struct roce_qp *qp, struct roce_frame *f,
+/* The payload is in place already.  The ICRC is put off in any case. */
+void frame_finish_in_place(const struct path *path, struct roce_frame *f,
 			   struct head h, unsigned n);
 /* A burst is built: compute the ICRCs put off.  Nothing leaves before. */
 void frame_seal_all(struct roce_frame *f, unsigned n);
@@ -316,29 +400,100 @@ bool sge_scatter(struct roce_dev *dev, const struct roce_sge *sge,
 		 unsigned nsge, uint64_t off, const uint8_t *from, uint32_t n);
 uint64_t sge_total(const struct roce_sge *sge, unsigned nsge);
 
+/* ---- hold.c ---- */
+
+int hold_init(struct roce_dev *dev);
+/* Keep a packet that is ahead; false: no room, as if it were lost. */
+bool hold_put(struct roce_qp *qp, const struct roce_pkt *pkt);
+/* The packet with the expected PSN, if it is held.  Give it back by drop. */
+struct held *hold_next(struct roce_qp *qp);
+void hold_drop(struct roce_qp *qp, struct held *h);
+void hold_clear(struct roce_qp *qp);
+/* Drop what is held of the npkt PSNs that a request at epsn takes. */
+void hold_forget(struct roce_qp *qp, uint32_t npkt);
+
+/* false: full */
+static inline bool psn_push(struct psn_ring *r, uint32_t psn)
+{
+	if ((uint8_t)(r->pi - r->ci) == HOLES)
+		return false;
+	r->psn[r->pi++ % HOLES] = psn;
+	return true;
+}
+
+static inline bool psn_ring_empty(const struct psn_ring *r)
+{
+	return r->pi == r->ci;
+}
+
+/* ---- path.c ---- */
+
+void path_fill(struct path *path, const struct roce_dev *dev,
+	       const struct roce_peer *peer, uint8_t traffic_class);
+void path_mac(struct path *path, const uint8_t mac[6]);
+struct path *path_of_ah(struct roce_dev *dev, uint32_t ah);
+
+/* ---- rq.c ---- */
+
+int rq_init(struct rq *rq, uint32_t depth, uint32_t max_sge);
+void rq_free(struct rq *rq);
+/* Take the next receive into qp->cur; false: there is none. */
+bool recv_take(struct roce_qp *qp);
+/* Complete qp->cur. */
+void recv_done(struct roce_qp *qp, const struct recv_comp *c);
+void recv_flush(struct roce_qp *qp);
+
+/* ---- msg.c ---- */
+
+struct shape {
+	uint8_t kind; /* enum in_msg; MSG_NONE: not a SEND or WRITE */
+	uint8_t first, last;
+	uint8_t flags; /* ROCE_WR_IMM, ROCE_WR_INV */
+};
+
+const struct shape *msg_shape(uint8_t opcode); /* RC numbering, checked */
+bool msg_in_order(const struct roce_qp *qp, const struct shape *s);
+/* 0: executed; else the NAK it earns, ROCE_AETH_TYPE_RNR for no receive. */
+uint8_t msg_rx(struct roce_qp *qp, const struct roce_pkt *pkt,
+	       const struct shape *s);
+
+/* ---- dgram.c: UC and UD ---- */
+
+void uc_rx(struct roce_qp *qp, const struct roce_pkt *pkt);
+void ud_rx(struct roce_qp *qp, const struct roce_pkt *pkt);
+bool ud_send(struct roce_qp *qp, struct roce_wr *wr, struct roce_frame *f);
+
 /* ---- requester (req.c, ack.c) and responder (resp.c, reply.c) ---- */
 
 unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
 		unsigned n);
 bool req_has_work(const struct roce_qp *qp, uint64_t now);
 void req_back(struct roce_qp *qp);
+/* Send the packet psn again, and only that. */
+void req_again(struct roce_qp *qp, uint32_t psn);
 void req_cursor_to_una(struct roce_qp *qp);
 void req_head(struct roce_qp *qp);
 /* The WR's bytes [off, off + n) from the wire into its memory. */
 bool req_scatter(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
 		 const uint8_t *from, uint32_t n);
+bool req_gather(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
+		uint8_t *to, uint32_t n);
+/* wr fails in its turn; false, for the caller to return. */
+bool req_fault(struct roce_wr *wr, uint8_t syndrome, uint8_t vendor);
 void ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
 void ack_timeout(struct roce_qp *qp, uint64_t now);
 void resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt);
-void recv_flush(struct roce_qp *qp);
 /* Answer psn with a NAK; all but a sequence error end the connection. */
 void reply_nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn);
 bool reply_push(struct roce_qp *qp, const struct rd_op *op);
+/* An answer given before: only where new requests keep their places. */
+bool reply_push_again(struct roce_qp *qp, const struct rd_op *op);
 unsigned reply_tx(struct roce_qp *qp, struct roce_frame *f, unsigned n);
 
 static inline bool reply_has_work(const struct roce_qp *qp)
 {
-	return qp->out_pi != qp->out_ci || qp->ack_pending || qp->nak_pending;
+	return qp->out_pi != qp->out_ci || qp->ack_pending || qp->nak_pending ||
+	       !psn_ring_empty(&qp->report);
 }
 
 static inline bool op_is_rd(uint8_t op)

@@ -33,11 +33,11 @@ static bool pow2(uint32_t n)
 
 static int check(const struct roce_qp_attr *a)
 {
-	if (!pow2(a->depth) || a->depth > WBELL_DEPTH_MAX)
+	if (!pow2(a->depth) || a->depth > WBELL_DEPTH_MAX || a->type > ROCE_UD)
 		return -EINVAL;
-	if (a->recv_depth &&
-	    (!pow2(a->recv_depth) || a->recv_depth > WBELL_DEPTH_MAX ||
-	     !a->recv_sge || a->recv_sge > 64))
+	if (a->recv_depth && (!pow2(a->recv_depth) || a->srq ||
+			      a->recv_depth > WBELL_DEPTH_MAX || !a->recv_sge ||
+			      a->recv_sge > 64))
 		return -EINVAL;
 	if (!a->max_rd_atomic || a->max_rd_atomic > 128 || a->timeout > 31 ||
 	    a->retry_cnt > 7 || a->rnr_retry > 7 || a->min_rnr_timer > 31)
@@ -51,9 +51,33 @@ static void free_rings(struct roce_qp *qp)
 	free(qp->store);
 	free(qp->hist);
 	free(qp->out);
-	free(qp->rq);
-	free(qp->rq_sge);
+	free(qp->held);
+	rq_free(&qp->own);
+	free(qp->cur_sge);
 	free(qp->rcomp);
+}
+
+static int alloc_receives(struct roce_qp *qp, const struct roce_qp_attr *a)
+{
+	uint32_t depth = a->recv_depth;
+	uint32_t max_sge = a->recv_sge;
+
+	if (a->srq) {
+		qp->srq = a->srq;
+		qp->rq = &a->srq->rq;
+		depth = qp->rq->mask + 1;
+		max_sge = qp->rq->max_sge;
+	} else if (depth) {
+		if (rq_init(&qp->own, depth, max_sge))
+			return -ENOMEM;
+		qp->rq = &qp->own;
+	} else {
+		return 0;
+	}
+	qp->rcomp_mask = depth - 1;
+	qp->rcomp = calloc(depth, sizeof(*qp->rcomp));
+	qp->cur_sge = calloc(max_sge, sizeof(*qp->cur_sge));
+	return qp->rcomp && qp->cur_sge ? 0 : -ENOMEM;
 }
 
 static int alloc_rings(struct roce_qp *qp, const struct roce_qp_attr *a)
@@ -69,18 +93,11 @@ static int alloc_rings(struct roce_qp *qp, const struct roce_qp_attr *a)
 	qp->store = aligned_alloc(64, (a->depth + STORE_SPILL) * 64UL);
 	qp->hist = calloc(hist, sizeof(*qp->hist));
 	qp->out = calloc(hist * 2, sizeof(*qp->out));
-	if (!qp->wr || !qp->store || !qp->hist || !qp->out)
+	qp->held = calloc(HELD_WINDOW, sizeof(*qp->held));
+	if (!qp->wr || !qp->store || !qp->hist || !qp->out || !qp->held)
 		return -ENOMEM;
 	memset(qp->wr, 0, a->depth * sizeof(*qp->wr));
-	if (!a->recv_depth)
-		return 0;
-	qp->rq_mask = a->recv_depth - 1;
-	qp->recv_sge = a->recv_sge;
-	qp->rq = calloc(a->recv_depth, sizeof(*qp->rq));
-	qp->rq_sge = calloc((size_t)a->recv_depth * a->recv_sge,
-			    sizeof(*qp->rq_sge));
-	qp->rcomp = calloc(a->recv_depth, sizeof(*qp->rcomp));
-	return qp->rq && qp->rq_sge && qp->rcomp ? 0 : -ENOMEM;
+	return alloc_receives(qp, a);
 }
 
 static uint64_t next_random(struct roce_dev *dev)
@@ -132,6 +149,9 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 		goto err_free_rings;
 	qp->dev = dev;
 	qp->user = attr->user;
+	qp->type = attr->type;
+	qp->qkey = attr->qkey;
+	qp->traffic_class = attr->traffic_class;
 	qp->qpn = qpn;
 	qp->psn_next = qp->psn_max = qp->psn_una = attr->sq_psn & ROCE_PSN_MASK;
 	qp->window_max = attr->window ? attr->window : WINDOW_DEFAULT;
@@ -142,9 +162,8 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 	qp->rnr_retry = qp->rnr_left = attr->rnr_retry;
 	qp->min_rnr_timer = attr->min_rnr_timer;
 	qp->timeout = attr->timeout ? 4096ULL << attr->timeout : 0;
-	qp->rto = RTO_MIN_NS;
+	qp->rto = RTO_START_NS;
 	qp->deadline = NO_DEADLINE;
-	qp->hdr[L3_OFF + 1] = attr->traffic_class;
 	set_state(qp, ROCE_INIT);
 	dev->qp[qpn & dev->qp_mask] = qp;
 	*out = qp;
@@ -177,6 +196,7 @@ void roce_qp_destroy(struct roce_qp *qp)
 	struct roce_dev *dev = qp->dev;
 
 	timer_clear(qp);
+	hold_clear(qp);
 	list_del(&dev->tx, qp, offsetof(struct roce_qp, tx_next));
 	list_del(&dev->comp, qp, offsetof(struct roce_qp, comp_next));
 	list_del(&dev->failed, qp, offsetof(struct roce_qp, failed_next));
@@ -187,34 +207,29 @@ void roce_qp_destroy(struct roce_qp *qp)
 
 /* ---- connect ---- */
 
-static void fill_headers(struct roce_qp *qp, const struct roce_peer *peer)
+/* As they lie in what the peer sends: its address, then ours. */
+static void expect_addresses(struct roce_qp *qp, const struct roce_peer *peer)
 {
-	uint8_t *h = qp->hdr;
-	uint8_t tos = h[L3_OFF + 1];
-	uint32_t sum = 0;
+	uint8_t *p = (uint8_t *)qp->rx_addr;
 
-	memset(h, 0, HDR_SIZE);
-	memcpy(h, peer->mac, 6);
-	memcpy(h + 6, qp->dev->mac, 6);
-	put16(h + 12, ROCE_ETHERTYPE_IPV4);
-	h[14] = 0x45;
-	h[15] = tos;
-	put16(h + 20, 0x4000); /* DF */
-	h[22] = 64;
-	h[23] = ROCE_IPPROTO_UDP;
-	memcpy(h + 26, qp->dev->ip, 4);
-	memcpy(h + 30, peer->ip, 4);
-	put16(h + 34, roce_sport(peer->flow_label & 0xfffff));
-	put16(h + 36, ROCE_UDP_PORT);
-	h[BTH_OFF + 1] = ROCE_BTH_MIGREQ;
-	put16(h + BTH_OFF + 2, ROCE_PKEY_DEFAULT);
-	put32(h + BTH_OFF + 4, peer->qpn);
-	for (unsigned i = L3_OFF; i < L3_OFF + 20; i += 2)
-		sum += h[i] << 8 | h[i + 1];
-	qp->ip_sum = sum;
-	/* as it lies in what the peer sends: its address, then ours */
-	memcpy(&qp->rx_addr, peer->ip, 4);
-	memcpy((uint8_t *)&qp->rx_addr + 4, qp->dev->ip, 4);
+	if (peer->v6) {
+		memcpy(p, peer->ip6, 16);
+		memcpy(p + 16, qp->dev->ip6, 16);
+	} else {
+		memcpy(p, peer->ip, 4);
+		memcpy(p + 4, qp->dev->ip, 4);
+	}
+}
+
+static bool peer_ok(const struct roce_qp *qp, const struct roce_peer *peer)
+{
+	if (peer->path_mtu < ROCE_MTU_MIN || peer->path_mtu > ROCE_MTU_MAX ||
+	    (peer->path_mtu & (peer->path_mtu - 1)))
+		return false;
+	if (qp->type == ROCE_UD)
+		return true;
+	return peer->qpn <= ROCE_QPN_MASK && peer->vlan <= 4094 &&
+	       peer->pcp <= 7 && (qp->type == ROCE_UC || peer->max_rd_atomic);
 }
 
 int roce_qp_connect(struct roce_qp *qp, const struct roce_peer *peer,
@@ -222,18 +237,22 @@ int roce_qp_connect(struct roce_qp *qp, const struct roce_peer *peer,
 {
 	if (qp->state != ROCE_INIT)
 		return qp->state == ROCE_ERR ? -EIO : -EISCONN;
-	if (peer->path_mtu < ROCE_MTU_MIN || peer->path_mtu > ROCE_MTU_MAX ||
-	    (peer->path_mtu & (peer->path_mtu - 1)) ||
-	    peer->qpn > ROCE_QPN_MASK || !peer->max_rd_atomic)
+	if (!peer_ok(qp, peer))
 		return -EINVAL;
 	qp->mtu = peer->path_mtu;
 	qp->log_mtu = __builtin_ctz(peer->path_mtu);
 	qp->peer_qpn = peer->qpn;
+	qp->holes = peer->holes;
+	if (peer->holes)
+		qp->peer_mode = PEER_HOLDS;
 	qp->epsn = peer->rq_psn & ROCE_PSN_MASK;
+	qp->held_high = qp->epsn;
 	if (peer->max_rd_atomic < qp->rd_max)
 		qp->rd_max = peer->max_rd_atomic;
-	fill_headers(qp, peer);
-	qp->has_mac = peer->has_mac;
+	path_fill(&qp->path, qp->dev, peer, qp->traffic_class);
+	if (qp->type == ROCE_UD)
+		qp->path.has_mac = 1; /* each datagram brings its own */
+	expect_addresses(qp, peer);
 	qp->progress = now;
 	set_state(qp, ROCE_RTR);
 	set_state(qp, ROCE_RTS);
@@ -244,8 +263,7 @@ int roce_qp_connect(struct roce_qp *qp, const struct roce_peer *peer,
 
 void roce_qp_mac(struct roce_qp *qp, const uint8_t mac[6])
 {
-	memcpy(qp->hdr, mac, 6);
-	qp->has_mac = 1;
+	path_mac(&qp->path, mac);
 	tx_want(qp);
 }
 
@@ -258,6 +276,7 @@ void qp_fail(struct roce_qp *qp, uint8_t syndrome, uint8_t vendor)
 	qp->failed_syndrome = syndrome;
 	qp->failed_vendor = vendor;
 	timer_clear(qp);
+	hold_clear(qp);
 	recv_flush(qp);
 	comp_want(qp);
 	count(qp->dev, ROCE_C_QP_ERROR);
@@ -275,6 +294,7 @@ void roce_qp_fail(struct roce_qp *qp)
 	qp_fail(qp, 0, 0);
 	qp->out_ci = qp->out_pi;
 	qp->ack_pending = qp->nak_pending = 0;
+	qp->report.ci = qp->report.pi;
 }
 
 /* ---- what others may ask ---- */

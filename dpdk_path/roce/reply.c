@@ -13,6 +13,13 @@ bool reply_push(struct roce_qp *qp, const struct rd_op *op)
 	return true;
 }
 
+bool reply_push_again(struct roce_qp *qp, const struct rd_op *op)
+{
+	if ((uint16_t)(qp->out_pi - qp->out_ci) > qp->out_mask / 2)
+		return false;
+	return reply_push(qp, op);
+}
+
 void reply_nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn)
 {
 	qp->nak_pending = syndrome;
@@ -22,17 +29,19 @@ void reply_nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn)
 		qp_fail(qp, 0, 0);
 }
 
-static void put_aeth(struct roce_frame *f, uint8_t syndrome, uint32_t msn)
+static void put_aeth(struct roce_qp *qp, struct roce_frame *f, uint8_t syndrome,
+		     uint32_t msn)
 {
-	put32(f->data + HDR_SIZE, (uint32_t)syndrome << 24 | (msn & 0xffffff));
+	put32(frame_ext(&qp->path, f),
+	      (uint32_t)syndrome << 24 | (msn & 0xffffff));
 }
 
 static void send_aeth(struct roce_qp *qp, struct roce_frame *f,
 		      uint8_t syndrome, uint32_t psn)
 {
-	put_aeth(f, syndrome, qp->msn);
+	put_aeth(qp, f, syndrome, qp->msn);
 	frame_finish(
-		qp, f,
+		&qp->path, f,
 		(struct head){ psn, ROCE_RC_ACK, sizeof(struct roce_aeth) },
 		NULL, 0);
 }
@@ -40,9 +49,9 @@ static void send_aeth(struct roce_qp *qp, struct roce_frame *f,
 static void send_atomic_ack(struct roce_qp *qp, struct roce_frame *f,
 			    const struct rd_op *op)
 {
-	put_aeth(f, ROCE_AETH_ACK_UNLIMITED, op->msn);
-	put64(f->data + HDR_SIZE + sizeof(struct roce_aeth), op->va);
-	frame_finish(qp, f,
+	put_aeth(qp, f, ROCE_AETH_ACK_UNLIMITED, op->msn);
+	put64(frame_ext(&qp->path, f) + sizeof(struct roce_aeth), op->va);
+	frame_finish(&qp->path, f,
 		     (struct head){ op->psn, ROCE_RC_ATOMIC_ACK,
 				    sizeof(struct roce_aeth) + 8 },
 		     NULL, 0);
@@ -69,10 +78,11 @@ static bool send_read_data(struct roce_qp *qp, struct roce_frame *f,
 			return false;
 	}
 	if (opcode != ROCE_RC_READ_RESP_MIDDLE) {
-		put_aeth(f, ROCE_AETH_ACK_UNLIMITED, op->msn);
+		put_aeth(qp, f, ROCE_AETH_ACK_UNLIMITED, op->msn);
 		ext = sizeof(struct roce_aeth);
 	}
-	frame_finish(qp, f, (struct head){ op->psn, opcode, ext }, src, n);
+	frame_finish(&qp->path, f, (struct head){ op->psn, opcode, ext }, src,
+		     n);
 	op->psn = psn_add(op->psn, 1);
 	op->va += n;
 	op->len -= n;
@@ -97,25 +107,43 @@ static bool send_out(struct roce_qp *qp, struct roce_frame *f)
 	return false;
 }
 
-unsigned reply_tx(struct roce_qp *qp, struct roce_frame *f, unsigned n)
+/* A NAK, or one acknowledge, and the holes that are to be told. */
+static unsigned send_status(struct roce_qp *qp, struct roce_frame *f,
+			    unsigned n)
 {
 	unsigned k = 0;
 
-	if (!qp->has_mac)
-		return 0;
-	while (k < n && qp->out_ci != qp->out_pi)
-		if (send_out(qp, &f[k]))
-			k++;
-	if (k == n)
-		return k;
-	if (qp->nak_pending) {
+	if (n && qp->nak_pending) {
 		send_aeth(qp, &f[k++], qp->nak_pending, qp->nak_psn);
 		qp->nak_pending = qp->ack_pending = 0;
-	} else if (qp->ack_pending) {
+	} else if (n && qp->ack_pending) {
 		send_aeth(qp, &f[k++], ROCE_AETH_ACK_UNLIMITED,
 			  psn_add(qp->epsn, ROCE_PSN_MASK));
 		qp->ack_pending = 0;
 		count(qp->dev, ROCE_C_ACK_TX);
 	}
+	while (k < n && !psn_ring_empty(&qp->report)) {
+		uint32_t psn = qp->report.psn[qp->report.ci++ % HOLES];
+
+		if (psn_diff(psn, qp->epsn) < 0)
+			continue; /* filled meanwhile */
+		send_aeth(qp, &f[k++], ROCE_NAK_PSN_SEQ, psn);
+		count(qp->dev, ROCE_C_NAK_TX);
+	}
+	return k;
+}
+
+unsigned reply_tx(struct roce_qp *qp, struct roce_frame *f, unsigned n)
+{
+	unsigned k = 0;
+
+	if (!qp->path.has_mac)
+		return 0;
+	while (k < n && qp->out_ci != qp->out_pi)
+		if (send_out(qp, &f[k]))
+			k++;
+	if (k < n)
+		k += send_status(qp, f + k, n - k);
+	qp->packets_tx += k;
 	return k;
 }

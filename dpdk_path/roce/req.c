@@ -57,10 +57,15 @@ bool req_scatter(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
 			   off - wr->sge.len, from + here, n - here);
 }
 
-static bool gather(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
-		   uint8_t *to, uint32_t n)
+bool req_gather(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
+		uint8_t *to, uint32_t n)
 {
 	uint32_t here = 0;
+
+	if (wr->flags & ROCE_WR_INLINE) {
+		memcpy(to, roce_wr_store(qp, wr->index) + off, n);
+		return true;
+	}
 
 	if (off < wr->sge.len) {
 		here = wr->sge.len - off < n ? wr->sge.len - (uint32_t)off : n;
@@ -68,8 +73,8 @@ static bool gather(struct roce_qp *qp, struct roce_wr *wr, uint64_t off,
 			return false;
 		off = wr->sge.len;
 	}
-	if (here == n)
-		return true;
+	if (here == n || wr->nsge < 2)
+		return here == n;
 	return sge_gather(qp->dev, more_sges(qp, wr), wr->nsge - 1,
 			  off - wr->sge.len, to + here, n - here);
 }
@@ -103,7 +108,7 @@ static unsigned put_reth(uint8_t *p, uint64_t va, uint32_t rkey, uint32_t len)
 }
 
 /* The local fault of wr ends the queue once all before it are complete. */
-static bool wr_fault(struct roce_wr *wr, uint8_t syndrome, uint8_t vendor)
+bool req_fault(struct roce_wr *wr, uint8_t syndrome, uint8_t vendor)
 {
 	wr->syndrome = syndrome;
 	wr->vendor = vendor;
@@ -132,13 +137,13 @@ static bool send_read(struct roce_qp *qp, struct roce_wr *wr,
 	unsigned ext;
 
 	if (!k && !may_use(qp, wr, ROCE_ACCESS_LOCAL_WRITE))
-		return wr_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
+		return req_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
 	if (npkt >= wr->npkt - k)
 		npkt = wr->npkt - k;
 	else
 		len = npkt << qp->log_mtu;
-	ext = put_reth(f->data + HDR_SIZE, wr->raddr + off, wr->rkey, len);
-	frame_finish(qp, f,
+	ext = put_reth(frame_ext(&qp->path, f), wr->raddr + off, wr->rkey, len);
+	frame_finish(&qp->path, f,
 		     (struct head){ qp->psn_next | ROCE_BTH_ACKREQ,
 				    ROCE_RC_READ_REQ, ext },
 		     NULL, 0);
@@ -153,17 +158,17 @@ static bool send_atomic(struct roce_qp *qp, struct roce_wr *wr,
 {
 	const uint64_t *operand =
 		(const uint64_t *)roce_wr_store(qp, wr->index);
-	uint8_t *p = f->data + HDR_SIZE;
+	uint8_t *p = frame_ext(&qp->path, f);
 	uint8_t opcode = wr->op == ROCE_OP_CS ? ROCE_RC_CMP_SWAP
 					      : ROCE_RC_FETCH_ADD;
 
 	if (!may_use(qp, wr, ROCE_ACCESS_LOCAL_WRITE))
-		return wr_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
+		return req_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
 	put64(p, wr->raddr);
 	put32(p + 8, wr->rkey);
 	put64(p + 12, operand[0]);
 	put64(p + 20, wr->op == ROCE_OP_CS ? operand[1] : 0);
-	frame_finish(qp, f,
+	frame_finish(&qp->path, f,
 		     (struct head){ qp->psn_next | ROCE_BTH_ACKREQ, opcode,
 				    sizeof(struct roce_atomic_eth) },
 		     NULL, 0);
@@ -207,6 +212,10 @@ static uint32_t want_ack(struct roce_qp *qp, bool last)
 	    psn_diff(qp->psn_next, qp->psn_una) + 1 < qp->window)
 		return 0;
 	qp->since_ackreq = 0;
+	if (!qp->rtt_sent && qp->psn_next == qp->psn_max) {
+		qp->rtt_sent = qp->dev->now;
+		qp->rtt_psn = qp->psn_next;
+	}
 	return ROCE_BTH_ACKREQ;
 }
 
@@ -225,14 +234,15 @@ static bool put_payload(struct roce_qp *qp, struct roce_wr *wr,
 			     qp->tx_pkt ? n : wr->len, 0);
 	if (!src && n) {
 		if (wr->nsge < 2 || (!qp->tx_pkt && !may_use(qp, wr, 0)) ||
-		    !gather(qp, wr, off, f->data + HDR_SIZE + h.ext, n))
-			return wr_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
+		    !req_gather(qp, wr, off, frame_ext(&qp->path, f) + h.ext,
+				n))
+			return req_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
 		h.apsn |= want_ack(qp, qp->tx_pkt + 1 == wr->npkt);
-		frame_finish_in_place(qp, f, h, n);
+		frame_finish_in_place(&qp->path, f, h, n);
 		return true;
 	}
 	h.apsn |= want_ack(qp, qp->tx_pkt + 1 == wr->npkt);
-	frame_finish(qp, f, h, src, n);
+	frame_finish(&qp->path, f, h, src, n);
 	return true;
 }
 
@@ -243,11 +253,13 @@ static bool send_data(struct roce_qp *qp, struct roce_wr *wr,
 	bool last = qp->tx_pkt + 1 == wr->npkt;
 	struct head h = { qp->psn_next, data_opcode(wr, first, last), 0 };
 
+	if (qp->type == ROCE_UC)
+		h.opcode += ROCE_UC_SEND_FIRST;
 	if (first && wr->op == ROCE_OP_WRITE)
-		h.ext = put_reth(f->data + HDR_SIZE, wr->raddr, wr->rkey,
+		h.ext = put_reth(frame_ext(&qp->path, f), wr->raddr, wr->rkey,
 				 wr->len);
 	if (last && wr->flags & (ROCE_WR_IMM | ROCE_WR_INV)) {
-		memcpy(f->data + HDR_SIZE + h.ext, &wr->imm, 4);
+		memcpy(frame_ext(&qp->path, f) + h.ext, &wr->imm, 4);
 		h.ext += 4;
 	}
 	if (last && wr->flags & ROCE_WR_SOLICITED)
@@ -258,9 +270,35 @@ static bool send_data(struct roce_qp *qp, struct roce_wr *wr,
 	return true;
 }
 
+/* UC and UD complete what they have sent. */
+static bool send_unacked(struct roce_qp *qp, struct roce_wr *wr,
+			 struct roce_frame *f)
+{
+	bool last = qp->tx_pkt + 1 == wr->npkt;
+
+	if (qp->type == ROCE_UD) {
+		if (!ud_send(qp, wr, f))
+			return false;
+		advance(qp, wr, 1);
+	} else if (op_is_rd(wr->op)) {
+		return req_fault(wr, WBELL_SYND_LOCAL_QP_OP, 0x68);
+	} else if (!send_data(qp, wr, f)) {
+		return false;
+	}
+	qp->psn_una = qp->psn_next;
+	if (last) {
+		qp->wr_ci++;
+		if (wr->flags & ROCE_WR_SIGNALLED)
+			comp_want(qp);
+	}
+	return true;
+}
+
 static bool send_one(struct roce_qp *qp, struct roce_wr *wr,
 		     struct roce_frame *f)
 {
+	if (__builtin_expect(qp->type != ROCE_RC, 0))
+		return send_unacked(qp, wr, f);
 	switch (wr->op) {
 	case ROCE_OP_READ:
 		return send_read(qp, wr, f);
@@ -274,11 +312,12 @@ static bool send_one(struct roce_qp *qp, struct roce_wr *wr,
 
 /* ---- the cursor ---- */
 
-bool req_has_work(const struct roce_qp *qp, uint64_t now)
+static bool req_may_go_on(const struct roce_qp *qp, uint64_t now)
 {
 	const struct roce_wr *wr = &qp->wr[qp->wr_tx & qp->wr_mask];
 
-	if (qp->wr_tx == qp->wr_pi || qp->state != ROCE_RTS || !qp->has_mac)
+	if (qp->wr_tx == qp->wr_pi || qp->state != ROCE_RTS ||
+	    !qp->path.has_mac)
 		return false;
 	if (wr->syndrome || qp->hold > now)
 		return false;
@@ -289,14 +328,37 @@ bool req_has_work(const struct roce_qp *qp, uint64_t now)
 	return !op_is_rd(wr->op) || qp->rd_out < qp->rd_max;
 }
 
+bool req_has_work(const struct roce_qp *qp, uint64_t now)
+{
+	if (__builtin_expect(!psn_ring_empty(&qp->again), 0) &&
+	    qp->state == ROCE_RTS && qp->hold <= now && qp->path.has_mac)
+		return true;
+	return req_may_go_on(qp, now);
+}
+
+static uint32_t psns_of(const struct roce_qp *qp, const struct roce_wr *wr)
+{
+	if (wr->syndrome)
+		return 0;
+	switch (wr->op) {
+	case ROCE_OP_NOP:
+	case ROCE_OP_LOCAL_INV:
+		return 0;
+	case ROCE_OP_CS:
+	case ROCE_OP_FA:
+		return 1;
+	default:
+		return qp->type == ROCE_UD ? 1 : packets(qp, wr->len);
+	}
+}
+
 static void assign(struct roce_qp *qp, struct roce_wr *wr)
 {
 	wr->psn = qp->psn_next;
-	wr->npkt = wr->op == ROCE_OP_NOP || wr->syndrome ? 0
-		   : wr->op == ROCE_OP_CS || wr->op == ROCE_OP_FA
-			   ? 1
-			   : packets(qp, wr->len);
+	wr->npkt = psns_of(qp, wr);
 	qp->wr_asg++;
+	if (wr->op == ROCE_OP_LOCAL_INV && roce_mr_del(qp->dev, wr->rkey))
+		req_fault(wr, WBELL_SYND_MW_BIND, 0x59);
 }
 
 /* Work waits without an address or an answer: time it. */
@@ -308,6 +370,95 @@ static void start_clock(struct roce_qp *qp, uint64_t now)
 	timer_set(qp, now + qp->rto);
 }
 
+/* ---- single packets again ---- */
+
+/* The WR whose PSNs hold psn: they are in order from wr_ci to wr_asg. */
+static uint32_t wr_of(const struct roce_qp *qp, uint32_t psn)
+{
+	uint32_t low = qp->wr_ci, high = qp->wr_asg;
+
+	while (high - low > 1) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (psn_diff(qp->wr[mid & qp->wr_mask].psn, psn) <= 0)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool outstanding(const struct roce_qp *qp, uint32_t psn)
+{
+	return psn_diff(psn, qp->psn_una) >= 0 &&
+	       psn_diff(psn, qp->psn_next) < 0;
+}
+
+/*
+ * The PSNs of a lost READ request are so many holes to the peer: the first
+ * of them has the request sent again.
+ */
+static bool same_request(const struct roce_qp *qp, uint32_t psn)
+{
+	const struct roce_wr *wr = &qp->wr[wr_of(qp, psn) & qp->wr_mask];
+	uint32_t k = (psn - wr->psn) & ROCE_PSN_MASK;
+	int32_t behind = psn_diff(psn, qp->last_again);
+
+	return wr->op == ROCE_OP_READ && behind > 0 &&
+	       (uint32_t)behind <= k % READ_CHUNK;
+}
+
+void req_again(struct roce_qp *qp, uint32_t psn)
+{
+	if (!outstanding(qp, psn) || same_request(qp, psn) ||
+	    !psn_push(&qp->again, psn))
+		return;
+	qp->last_again = psn;
+	qp->retries++;
+	qp->rtt_sent = 0; /* its answer would tell of the wrong packet */
+	count(qp->dev, ROCE_C_RETRY);
+	tx_want(qp);
+}
+
+/* By the one way that packets are sent, with the cursor put there. */
+static bool send_again(struct roce_qp *qp, struct roce_frame *f)
+{
+	uint32_t psn = qp->again.psn[qp->again.ci++ % HOLES];
+	uint32_t wr_tx = qp->wr_tx, tx_pkt = qp->tx_pkt;
+	uint32_t next = qp->psn_next;
+	uint8_t rd_out = qp->rd_out;
+	struct roce_wr *wr;
+	bool sent = false;
+
+	if (!outstanding(qp, psn))
+		return false;
+	qp->wr_tx = wr_of(qp, psn);
+	wr = &qp->wr[qp->wr_tx & qp->wr_mask];
+	qp->tx_pkt = (psn - wr->psn) & ROCE_PSN_MASK;
+	if (!wr->syndrome && qp->tx_pkt < wr->npkt) {
+		qp->psn_next = psn;
+		qp->since_ackreq = ACK_EVERY;
+		sent = send_one(qp, wr, f);
+	}
+	qp->wr_tx = wr_tx;
+	qp->tx_pkt = tx_pkt;
+	qp->psn_next = next;
+	qp->rd_out = rd_out;
+	return sent;
+}
+
+static unsigned send_all_again(struct roce_qp *qp, uint64_t now,
+			       struct roce_frame *f, unsigned n)
+{
+	unsigned k = 0;
+
+	if (qp->hold > now || !qp->path.has_mac)
+		return 0;
+	while (k < n && !psn_ring_empty(&qp->again))
+		k += send_again(qp, &f[k]);
+	return k;
+}
+
 unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
 		unsigned n)
 {
@@ -315,7 +466,9 @@ unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
 
 	if (qp->state != ROCE_RTS)
 		return 0;
-	while (k < n && req_has_work(qp, now)) {
+	if (__builtin_expect(!psn_ring_empty(&qp->again), 0))
+		k = send_all_again(qp, now, f, n);
+	while (k < n && req_may_go_on(qp, now)) {
 		struct roce_wr *wr = &qp->wr[qp->wr_tx & qp->wr_mask];
 
 		if (qp->wr_tx == qp->wr_asg)
@@ -328,7 +481,9 @@ unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
 			break;
 		k++;
 	}
-	if (k || (!qp->has_mac && qp->wr_tx != qp->wr_pi))
+	qp->packets_tx += k;
+	if ((k && qp->type == ROCE_RC) ||
+	    (!qp->path.has_mac && qp->wr_tx != qp->wr_pi))
 		start_clock(qp, now);
 	req_head(qp);
 	return k;
@@ -369,6 +524,8 @@ void req_back(struct roce_qp *qp)
 	count(qp->dev, ROCE_C_RETRY);
 	req_cursor_to_una(qp);
 	qp->rd_out = 0;
+	qp->rtt_sent = 0;
+	qp->again.ci = qp->again.pi;
 	qp->since_ackreq = ACK_EVERY; /* the first again asks at once */
 	tx_want(qp);
 }

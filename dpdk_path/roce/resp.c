@@ -5,68 +5,12 @@
  */
 #include "priv.h"
 
-/* ---- receive queue ---- */
-
-int roce_recv_post(struct roce_qp *qp, uint16_t index,
-		   const struct roce_sge *sge, unsigned n)
-{
-	struct recv_wr *wr;
-
-	if (!qp->rq || n > qp->recv_sge)
-		return -EINVAL;
-	/* a place in rcomp is kept for each, so completions never overrun */
-	if (qp->rq_pi - qp->rcomp_ci > qp->rq_mask)
-		return -ENOSPC;
-	wr = &qp->rq[qp->rq_pi & qp->rq_mask];
-	wr->index = index;
-	wr->nsge = n;
-	memcpy(&qp->rq_sge[(size_t)(qp->rq_pi & qp->rq_mask) * qp->recv_sge],
-	       sge, n * sizeof(*sge));
-	qp->rq_pi++;
-	if (qp->state == ROCE_ERR)
-		recv_flush(qp);
-	return 0;
-}
-
-static struct recv_wr *recv_head(struct roce_qp *qp)
-{
-	if (qp->rq_ci == qp->rq_pi && qp->rq && qp->dev->refill)
-		qp->dev->refill(qp);
-	if (qp->rq_ci == qp->rq_pi)
-		return NULL;
-	return &qp->rq[qp->rq_ci & qp->rq_mask];
-}
-
-static const struct roce_sge *recv_sges(struct roce_qp *qp)
-{
-	return &qp->rq_sge[(size_t)(qp->rq_ci & qp->rq_mask) * qp->recv_sge];
-}
-
-static void recv_done(struct roce_qp *qp, uint32_t len, uint8_t flags,
-		      uint32_t imm, uint8_t syndrome)
-{
-	struct recv_comp *c = &qp->rcomp[qp->rcomp_pi++ & qp->rq_mask];
-
-	c->index = qp->rq[qp->rq_ci & qp->rq_mask].index;
-	c->len = len;
-	c->flags = flags;
-	c->imm = imm;
-	c->syndrome = syndrome;
-	qp->rq_ci++;
-	comp_want(qp);
-}
-
-void recv_flush(struct roce_qp *qp)
-{
-	while (qp->rq_ci != qp->rq_pi)
-		recv_done(qp, 0, 0, 0, WBELL_SYND_WR_FLUSH);
-}
-
 /* ---- answers ---- */
 
 static void rnr(struct roce_qp *qp)
 {
-	qp->nak_sent = 1; /* what follows in flight is dropped unanswered */
+	qp->rnr_sent = 1; /* what follows in flight is dropped unanswered */
+	hold_clear(qp);
 	qp->nak_pending = ROCE_AETH_TYPE_RNR | qp->min_rnr_timer;
 	qp->nak_psn = qp->epsn;
 	count(qp->dev, ROCE_C_RNR_TX);
@@ -80,162 +24,17 @@ static void refuse(struct roce_qp *qp, uint8_t syndrome)
 static void accept(struct roce_qp *qp, const struct roce_pkt *pkt,
 		   uint32_t npkt)
 {
+	if (__builtin_expect(qp->nheld && npkt > 1, 0))
+		hold_forget(qp, npkt);
+	if (__builtin_expect(qp->nak_pending == ROCE_NAK_PSN_SEQ, 0)) {
+		qp->nak_pending = 0; /* filled before it was told */
+		qp->ack_pending = 1;
+	}
 	qp->epsn = psn_add(qp->epsn, npkt);
 	qp->nak_sent = 0;
+	qp->rnr_sent = 0;
 	if (pkt->ackreq)
 		qp->ack_pending = 1;
-}
-
-/* ---- SEND and WRITE ---- */
-
-struct shape {
-	uint8_t kind; /* enum in_msg; MSG_NONE: not a SEND or WRITE */
-	uint8_t first, last;
-	uint8_t flags; /* ROCE_WR_IMM, ROCE_WR_INV */
-};
-
-static const struct shape shapes[ROCE_RC_SEND_ONLY_INV + 1] = {
-	[ROCE_RC_SEND_FIRST] = { MSG_SEND, 1, 0, 0 },
-	[ROCE_RC_SEND_MIDDLE] = { MSG_SEND, 0, 0, 0 },
-	[ROCE_RC_SEND_LAST] = { MSG_SEND, 0, 1, 0 },
-	[ROCE_RC_SEND_LAST_IMM] = { MSG_SEND, 0, 1, ROCE_WR_IMM },
-	[ROCE_RC_SEND_ONLY] = { MSG_SEND, 1, 1, 0 },
-	[ROCE_RC_SEND_ONLY_IMM] = { MSG_SEND, 1, 1, ROCE_WR_IMM },
-	[ROCE_RC_WRITE_FIRST] = { MSG_WRITE, 1, 0, 0 },
-	[ROCE_RC_WRITE_MIDDLE] = { MSG_WRITE, 0, 0, 0 },
-	[ROCE_RC_WRITE_LAST] = { MSG_WRITE, 0, 1, 0 },
-	[ROCE_RC_WRITE_LAST_IMM] = { MSG_WRITE, 0, 1, ROCE_WR_IMM },
-	[ROCE_RC_WRITE_ONLY] = { MSG_WRITE, 1, 1, 0 },
-	[ROCE_RC_WRITE_ONLY_IMM] = { MSG_WRITE, 1, 1, ROCE_WR_IMM },
-	[ROCE_RC_SEND_LAST_INV] = { MSG_SEND, 0, 1, ROCE_WR_INV },
-	[ROCE_RC_SEND_ONLY_INV] = { MSG_SEND, 1, 1, ROCE_WR_INV },
-};
-
-/* ImmDt or IETH is the last of the extension headers. */
-static uint32_t imm_of(const struct roce_pkt *pkt, const struct shape *s)
-{
-	uint32_t imm = 0;
-
-	if (s->flags)
-		memcpy(&imm, pkt->payload - 4, 4);
-	return imm;
-}
-
-static uint8_t comp_flags(const struct roce_pkt *pkt, const struct shape *s)
-{
-	return s->flags | (pkt->flags & ROCE_BTH_SE ? ROCE_WR_SOLICITED : 0);
-}
-
-/* 0, or the syndrome of the NAK it earns */
-static uint8_t write_open(struct roce_qp *qp, const struct roce_pkt *pkt)
-{
-	uint64_t va = get64(pkt->ext);
-	uint32_t rkey = get32(pkt->ext + 8);
-	uint32_t len = get32(pkt->ext + 12);
-
-	if (len > WBELL_MSG_MAX)
-		return ROCE_NAK_INVAL_REQ;
-	if (len && !mr_ptr(qp->dev, rkey, va, len, ROCE_ACCESS_REMOTE_WRITE))
-		return ROCE_NAK_REM_ACCESS;
-	qp->cur_va = va;
-	qp->cur_rkey = rkey;
-	qp->cur_left = qp->cur_total = len;
-	return 0;
-}
-
-static bool write_length_ok(const struct roce_qp *qp, const struct shape *s,
-			    uint32_t n)
-{
-	if (s->last)
-		return n == qp->cur_left && n <= qp->mtu && (s->first || n);
-	return n == qp->mtu && qp->cur_left > n;
-}
-
-static void rx_write(struct roce_qp *qp, const struct roce_pkt *pkt,
-		     const struct shape *s)
-{
-	uint32_t n = pkt->payload_len;
-	uint8_t bad = s->first ? write_open(qp, pkt) : 0;
-	uint8_t *to = NULL;
-
-	if (!bad && !write_length_ok(qp, s, n))
-		bad = ROCE_NAK_INVAL_REQ;
-	if (!bad && n) {
-		to = mr_ptr(qp->dev, qp->cur_rkey, qp->cur_va, n,
-			    ROCE_ACCESS_REMOTE_WRITE);
-		if (!to)
-			bad = ROCE_NAK_REM_ACCESS;
-	}
-	if (bad) {
-		refuse(qp, bad);
-		return;
-	}
-	if (s->flags && !recv_head(qp)) {
-		rnr(qp);
-		return;
-	}
-	if (n)
-		memcpy(to, pkt->payload, n);
-	qp->cur_va += n;
-	qp->cur_left -= n;
-	qp->in_msg = s->last ? MSG_NONE : MSG_WRITE;
-	accept(qp, pkt, 1);
-	if (!s->last)
-		return;
-	qp->msn++;
-	if (s->flags)
-		recv_done(qp, qp->cur_total,
-			  comp_flags(pkt, s) | ROCE_COMP_WRITE, imm_of(pkt, s),
-			  0);
-}
-
-static bool send_length_ok(const struct roce_qp *qp, const struct shape *s,
-			   uint32_t n)
-{
-	if (s->last)
-		return n <= qp->mtu && (s->first || n);
-	return n == qp->mtu;
-}
-
-/* The message does not go into the receive: both ends learn it. */
-static void recv_fault(struct roce_qp *qp, uint8_t nak, uint8_t syndrome)
-{
-	recv_done(qp, 0, 0, 0, syndrome);
-	refuse(qp, nak);
-}
-
-static void rx_send(struct roce_qp *qp, const struct roce_pkt *pkt,
-		    const struct shape *s)
-{
-	struct recv_wr *wr = recv_head(qp);
-	uint32_t n = pkt->payload_len;
-
-	if (!wr) {
-		rnr(qp);
-		return;
-	}
-	if (!send_length_ok(qp, s, n)) {
-		refuse(qp, ROCE_NAK_INVAL_REQ);
-		return;
-	}
-	if (s->first)
-		qp->cur_left = 0;
-	if ((uint64_t)qp->cur_left + n > sge_total(recv_sges(qp), wr->nsge)) {
-		recv_fault(qp, ROCE_NAK_INVAL_REQ, WBELL_SYND_LOCAL_LENGTH);
-		return;
-	}
-	if (!sge_scatter(qp->dev, recv_sges(qp), wr->nsge, qp->cur_left,
-			 pkt->payload, n)) {
-		recv_fault(qp, ROCE_NAK_REM_OP, WBELL_SYND_LOCAL_PROT);
-		return;
-	}
-	qp->cur_left += n;
-	qp->in_msg = s->last ? MSG_NONE : MSG_SEND;
-	accept(qp, pkt, 1);
-	if (!s->last)
-		return;
-	qp->msn++;
-	recv_done(qp, qp->cur_left, comp_flags(pkt, s), imm_of(pkt, s), 0);
 }
 
 /* ---- READ and atomics ---- */
@@ -277,8 +76,8 @@ static void rx_read(struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 /* Against CPUs and GPUs that share the word, so in one bus access. */
-static uint64_t execute(uint8_t opcode, uint64_t *word, uint64_t swap_add,
-			uint64_t compare)
+static uint64_t execute_atomic(uint8_t opcode, uint64_t *word,
+			       uint64_t swap_add, uint64_t compare)
 {
 	if (opcode == ROCE_RC_FETCH_ADD)
 		return __atomic_fetch_add(word, swap_add, __ATOMIC_SEQ_CST);
@@ -309,8 +108,8 @@ static void rx_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 		refuse(qp, ROCE_NAK_INVAL_REQ);
 		return;
 	}
-	op.va = execute(pkt->opcode, (uint64_t *)word, get64(pkt->ext + 12),
-			get64(pkt->ext + 20));
+	op.va = execute_atomic(pkt->opcode, (uint64_t *)word,
+			       get64(pkt->ext + 12), get64(pkt->ext + 20));
 	qp->out[(qp->out_pi - 1) & qp->out_mask].va = op.va;
 	qp->msn++;
 	remember(qp, &op);
@@ -354,7 +153,7 @@ static void read_again(struct roce_qp *qp, const struct roce_pkt *pkt,
 	    op.len > was->len - off)
 		return;
 	op.npkt = packets(qp, op.len);
-	reply_push(qp, &op);
+	reply_push_again(qp, &op);
 }
 
 static void duplicate(struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -373,46 +172,106 @@ static void duplicate(struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (!op || op->atomic != atomic || answering(qp, pkt->psn))
 		return;
 	if (atomic)
-		reply_push(qp, op);
+		reply_push_again(qp, op);
 	else
 		read_again(qp, pkt, op);
 }
 
 /* ---- entry ---- */
 
-static void out_of_sequence(struct roce_qp *qp)
+/* A report of each PSN in [from, to), where both ends speak of holes. */
+static void report_holes(struct roce_qp *qp, uint32_t from, uint32_t to)
+{
+	for (; psn_diff(to, from) > 0; from = psn_add(from, 1))
+		if (!psn_push(&qp->report, from))
+			return; /* the peer's timer finds the rest */
+}
+
+static void tell_holes(struct roce_qp *qp, uint32_t psn)
+{
+	uint32_t from = psn_diff(qp->held_high, qp->epsn) > 0 ? qp->held_high
+							      : qp->epsn;
+
+	report_holes(qp, from, psn);
+	if (psn_diff(psn, from) >= 0)
+		qp->held_high = psn_add(psn, 1);
+	if (++qp->since_report < HOLE_AGAIN)
+		return;
+	qp->since_report = 0; /* the packet sent again was lost as well */
+	report_holes(qp, qp->epsn, psn_add(qp->epsn, 1));
+}
+
+/* One NAK per gap (IBTA 9.7.5.1.2), unless both ends speak of holes. */
+static void out_of_sequence(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	count(qp->dev, ROCE_C_OOS_RX);
-	if (qp->nak_sent)
+	/* after an RNR NAK what is in flight comes again: nothing is kept */
+	if (qp->rnr_sent)
+		return;
+	if (hold_put(qp, pkt) && qp->holes) {
+		tell_holes(qp, pkt->psn);
+		return;
+	}
+	if (qp->nak_sent || qp->holes)
 		return;
 	qp->nak_sent = 1;
 	reply_nak(qp, ROCE_NAK_PSN_SEQ, qp->epsn);
 }
 
-void resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
+static void rx_message(struct roce_qp *qp, const struct roce_pkt *pkt,
+		       const struct shape *s)
 {
-	const struct shape *s = &shapes[pkt->opcode];
-	int32_t ahead = psn_diff(pkt->psn, qp->epsn);
+	uint8_t bad = msg_rx(qp, pkt, s);
 
-	if (ahead > 0) {
-		out_of_sequence(qp);
-		return;
-	}
-	if (ahead < 0) {
-		duplicate(qp, pkt);
-		return;
-	}
-	if (s->first || !s->kind ? qp->in_msg != MSG_NONE
-				 : qp->in_msg != s->kind) {
+	if ((bad & ROCE_AETH_TYPE_MASK) == ROCE_AETH_TYPE_RNR)
+		rnr(qp);
+	else if (bad)
+		refuse(qp, bad);
+	else
+		accept(qp, pkt, 1);
+}
+
+static void execute(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	const struct shape *s = msg_shape(pkt->opcode);
+
+	if (!msg_in_order(qp, s))
 		refuse(qp, ROCE_NAK_INVAL_REQ);
-		return;
-	}
-	if (s->kind == MSG_WRITE)
-		rx_write(qp, pkt, s);
-	else if (s->kind == MSG_SEND)
-		rx_send(qp, pkt, s);
+	else if (s->kind)
+		rx_message(qp, pkt, s);
 	else if (pkt->opcode == ROCE_RC_READ_REQ)
 		rx_read(qp, pkt);
 	else
 		rx_atomic(qp, pkt);
+}
+
+/* A gap has filled: what waited behind it has its turn. */
+static void execute_held(struct roce_qp *qp)
+{
+	struct held *h;
+
+	while (qp->state != ROCE_ERR && !qp->rnr_sent && (h = hold_next(qp))) {
+		execute(qp, &h->pkt);
+		hold_drop(qp, h);
+	}
+	qp->since_report = 0;
+	if (qp->nheld && !qp->holes && !qp->nak_sent && qp->state != ROCE_ERR) {
+		qp->nak_sent = 1; /* the next gap is known already */
+		reply_nak(qp, ROCE_NAK_PSN_SEQ, qp->epsn);
+	}
+}
+
+void resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	int32_t ahead = psn_diff(pkt->psn, qp->epsn);
+
+	if (ahead > 0) {
+		out_of_sequence(qp, pkt);
+	} else if (ahead < 0) {
+		duplicate(qp, pkt);
+	} else {
+		execute(qp, pkt);
+		if (__builtin_expect(qp->nheld, 0))
+			execute_held(qp);
+	}
 }

@@ -33,7 +33,8 @@ static void wheel_add(struct roce_qp *qp, uint64_t deadline)
 	qp->wheel_prev = slot;
 	*slot = qp;
 	qp->wheel_at = tick;
-	dev->timers++;
+	if (!dev->timers++ || tick < dev->next)
+		dev->next = tick;
 }
 
 void timer_set(struct roce_qp *qp, uint64_t deadline)
@@ -76,6 +77,15 @@ static void slot_run(struct roce_dev *dev, struct roce_qp **slot, uint64_t now)
 	}
 }
 
+static uint64_t first_used(const struct roce_dev *dev)
+{
+	uint64_t t = dev->tick + 1;
+
+	while (t < dev->tick + WHEEL_SLOTS && !dev->wheel[t % WHEEL_SLOTS])
+		t++;
+	return t;
+}
+
 void timers_run(struct roce_dev *dev, uint64_t now)
 {
 	uint64_t tick = now >> WHEEL_SHIFT;
@@ -83,21 +93,21 @@ void timers_run(struct roce_dev *dev, uint64_t now)
 
 	if (tick <= dev->tick)
 		return;
-	if (tick - dev->tick >= WHEEL_SLOTS)
+	if (!dev->timers || tick < dev->next) {
+		dev->tick = tick;
+		return;
+	}
+	if (dev->next > from)
+		from = dev->next;
+	if (tick - from >= WHEEL_SLOTS)
 		from = tick - WHEEL_SLOTS + 1;
 	dev->tick = tick;
-	if (!dev->timers)
-		return;
 	for (; from <= tick; from++)
 		slot_run(dev, &dev->wheel[from % WHEEL_SLOTS], now);
+	dev->next = first_used(dev);
 }
 
 uint64_t timers_next(const struct roce_dev *dev)
 {
-	if (!dev->timers)
-		return NO_DEADLINE;
-	for (uint64_t t = dev->tick + 1; t < dev->tick + WHEEL_SLOTS; t++)
-		if (dev->wheel[t % WHEEL_SLOTS])
-			return t << WHEEL_SHIFT;
-	return (dev->tick + WHEEL_SLOTS) << WHEEL_SHIFT;
+	return dev->timers ? dev->next << WHEEL_SHIFT : NO_DEADLINE;
 }

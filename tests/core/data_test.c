@@ -275,7 +275,8 @@ static struct pair *faulty(uint64_t seed)
 	struct pair_attr a = { .mtu = 256 << seed % 5,
 			       .psn = 0xffffff - seed % 50,
 			       .max_rd_atomic = 1 + seed % 16,
-			       .recv_depth = 64 };
+			       .recv_depth = 64,
+			       .holes = seed / 2 % 2 };
 	struct pair *p = pair_new(&a, seed);
 
 	p->faults.drop = seed % 7 * 50;

@@ -69,6 +69,7 @@ struct pair *pair_new(const struct pair_attr *a, uint64_t seed)
 			.ip = { 192, 0, 2, (uint8_t)(2 - i) },
 			.mac = { 2, 0, 0, 0, 0, (uint8_t)(2 - i) },
 			.has_mac = true,
+			.holes = a->holes,
 			.qpn = roce_qp_num(p->end[!i].qp),
 			.rq_psn = a->psn,
 			.path_mtu = a->mtu ? a->mtu : 1024,

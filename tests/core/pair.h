@@ -50,6 +50,7 @@ struct pair_attr {
 	uint32_t psn;
 	uint8_t timeout, retry_cnt, rnr_retry, max_rd_atomic;
 	uint8_t min_rnr_timer;
+	bool holes;
 };
 
 /* Every field has a default where 0. */

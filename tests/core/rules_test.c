@@ -455,12 +455,20 @@ static void test_o20_one_nak_per_gap(void **state)
 	assert_int_equal(craft_psn(x->c, 0), PSN);
 	rx_write(x, &f, PSN + 9);
 	assert_int_equal(craft_tx(x->c), 0);
-	/* the gap fills; a new gap earns a new NAK */
+	/* the gap fills: the next one, before what is held, is told at once */
 	rx_write(x, &f, PSN);
-	rx_write(x, &f, PSN + 3);
 	assert_int_equal(craft_tx(x->c), 1);
 	assert_int_equal(craft_syndrome(x->c, 0), 0x60);
-	assert_int_equal(craft_psn(x->c, 0), PSN + 1);
+	assert_int_equal(craft_psn(x->c, 0), PSN + 6);
+	rx_write(x, &f, PSN + 8);
+	assert_int_equal(craft_tx(x->c), 0);
+	/* what was held is executed in its turn, and acknowledged with it */
+	rx_write(x, &f, PSN + 6);
+	rx_write(x, &f, PSN + 7);
+	assert_int_equal(craft_tx(x->c), 1);
+	assert_int_equal(craft_syndrome(x->c, 0), 0x1f);
+	assert_int_equal(craft_psn(x->c, 0), PSN + 9);
+	assert_int_equal(craft_msn(x->c, 0), 10);
 	teardown(x);
 }
 

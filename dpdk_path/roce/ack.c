@@ -84,6 +84,7 @@ static void progress(struct roce_qp *qp, uint32_t was, uint64_t now)
 	grow(qp, (qp->psn_una - was) & ROCE_PSN_MASK);
 	measure(qp, now);
 	qp->progress = now;
+	qp->hold = 0; /* what was refused for want of a receive is taken */
 	qp->rto = rto_of(qp);
 	qp->timeouts = 0;
 	qp->rnr_left = qp->rnr_retry;
@@ -194,11 +195,20 @@ static bool ack_to(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		}
 		wr_done(qp, wr);
 	}
+	/* the cursor may stand on a NOP that has just completed */
+	if ((int32_t)(qp->wr_ci - qp->wr_tx) > 0)
+		req_cursor_to_una(qp);
 	if (qp->psn_una != was) {
 		learnt(qp);
 		progress(qp, was, now);
 	}
 	return all;
+}
+
+static void wait_rnr(struct roce_qp *qp, uint8_t code, uint64_t now)
+{
+	qp->hold = now + rnr_usec[code] * 1000ULL;
+	timer_set(qp, qp->hold);
 }
 
 static void rnr_nak(struct roce_qp *qp, uint8_t code, uint64_t now)
@@ -214,8 +224,7 @@ static void rnr_nak(struct roce_qp *qp, uint8_t code, uint64_t now)
 	qp->progress = now; /* the peer lives */
 	qp->timeouts = 0;
 	req_back(qp);
-	qp->hold = now + rnr_usec[code] * 1000ULL;
-	timer_set(qp, qp->hold);
+	wait_rnr(qp, code, now);
 }
 
 static void fatal_nak(struct roce_qp *qp, uint8_t syndrome)
@@ -246,6 +255,8 @@ static void nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn,
 	/* it acknowledges all before psn */
 	if (psn_diff(before, qp->psn_una) >= 0 && !ack_to(qp, before, now)) {
 		recover(qp); /* a response before it was lost */
+		if ((syndrome & ROCE_AETH_TYPE_MASK) == ROCE_AETH_TYPE_RNR)
+			wait_rnr(qp, syndrome & ROCE_AETH_VALUE_MASK, now);
 		return;
 	}
 	if ((syndrome & ROCE_AETH_TYPE_MASK) == ROCE_AETH_TYPE_RNR) {

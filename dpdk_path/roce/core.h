@@ -96,7 +96,8 @@ struct roce_qp_attr {
 		min_rnr_timer; /* verbs' meaning */
 	uint8_t max_rd_atomic; /* both ways */
 	uint8_t traffic_class;
-	uint16_t window; /* unacknowledged packets; 0: default */
+	uint16_t window;   /* unacknowledged packets; 0: default */
+	bool keep_nothing; /* drop what comes early, as go-back-N peers do */
 };
 
 struct roce_peer {

@@ -165,8 +165,9 @@ struct roce_qp {
 	uint32_t probe;	    /* PSN resent alone to learn the peer's mode */
 	uint32_t shrunk_at; /* no second cut before this PSN is acknowledged */
 	uint8_t probing, hints;
-	uint8_t peer_mode;     /* enum peer_mode */
-	uint8_t holes;	       /* NAKs name holes, both ways */
+	uint8_t peer_mode; /* enum peer_mode */
+	uint8_t holes;	   /* NAKs name holes, both ways */
+	uint8_t keep_nothing;
 	struct psn_ring again; /* to be sent again, each alone */
 	uint32_t last_again;
 	uint64_t packets_tx;

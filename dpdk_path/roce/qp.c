@@ -152,6 +152,7 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 	qp->type = attr->type;
 	qp->qkey = attr->qkey;
 	qp->traffic_class = attr->traffic_class;
+	qp->keep_nothing = attr->keep_nothing;
 	qp->qpn = qpn;
 	qp->psn_next = qp->psn_max = qp->psn_una = attr->sq_psn & ROCE_PSN_MASK;
 	qp->window_max = attr->window ? attr->window : WINDOW_DEFAULT;

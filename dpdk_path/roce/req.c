@@ -500,7 +500,7 @@ void req_head(struct roce_qp *qp)
 				qp_fail(qp, wr->syndrome, wr->vendor);
 			return;
 		}
-		if (qp->wr_ci == qp->wr_tx || wr->npkt)
+		if ((int32_t)(qp->wr_ci - qp->wr_tx) >= 0 || wr->npkt)
 			return;
 		qp->wr_ci++; /* a NOP */
 		comp_want(qp);

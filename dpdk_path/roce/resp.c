@@ -11,6 +11,7 @@ static void rnr(struct roce_qp *qp)
 {
 	qp->rnr_sent = 1; /* what follows in flight is dropped unanswered */
 	hold_clear(qp);
+	qp->held_high = qp->epsn;
 	qp->nak_pending = ROCE_AETH_TYPE_RNR | qp->min_rnr_timer;
 	qp->nak_psn = qp->epsn;
 	count(qp->dev, ROCE_C_RNR_TX);
@@ -26,8 +27,8 @@ static void accept(struct roce_qp *qp, const struct roce_pkt *pkt,
 {
 	if (__builtin_expect(qp->nheld && npkt > 1, 0))
 		hold_forget(qp, npkt);
-	if (__builtin_expect(qp->nak_pending == ROCE_NAK_PSN_SEQ, 0)) {
-		qp->nak_pending = 0; /* filled before it was told */
+	if (__builtin_expect(qp->nak_pending, 0)) {
+		qp->nak_pending = 0; /* mended before it was told */
 		qp->ack_pending = 1;
 	}
 	qp->epsn = psn_add(qp->epsn, npkt);
@@ -208,7 +209,7 @@ static void out_of_sequence(struct roce_qp *qp, const struct roce_pkt *pkt)
 	/* after an RNR NAK what is in flight comes again: nothing is kept */
 	if (qp->rnr_sent)
 		return;
-	if (hold_put(qp, pkt) && qp->holes) {
+	if (!qp->keep_nothing && hold_put(qp, pkt) && qp->holes) {
 		tell_holes(qp, pkt->psn);
 		return;
 	}

@@ -276,7 +276,8 @@ static struct pair *faulty(uint64_t seed)
 			       .psn = 0xffffff - seed % 50,
 			       .max_rd_atomic = 1 + seed % 16,
 			       .recv_depth = 64,
-			       .holes = seed / 2 % 2 };
+			       .holes = seed % 5 && seed / 2 % 2,
+			       .keep_nothing = seed % 5 == 0 };
 	struct pair *p = pair_new(&a, seed);
 
 	p->faults.drop = seed % 7 * 50;

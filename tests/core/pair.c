@@ -25,11 +25,16 @@ static void make_end(struct pair *p, int i, const struct pair_attr *a)
 		.max_qp = 4,
 		.max_mr = 15,
 		.ip = { 192, 0, 2, (uint8_t)(1 + i) },
+		.ip6 = { 0x20, 1, 0xd, 0xb8, [15] = (uint8_t)(1 + i) },
 		.mac = { 2, 0, 0, 0, 0, (uint8_t)(1 + i) },
+		.max_ah = 4,
 		.seed = pair_random(p),
 	};
 	struct roce_qp_attr qp = {
 		.user = e,
+		.type = a->type,
+		.qkey = a->qkey,
+		.keep_nothing = a->keep_nothing,
 		.depth = a->depth ? a->depth : 128,
 		.recv_depth = a->recv_depth,
 		.recv_sge = 1,
@@ -41,8 +46,14 @@ static void make_end(struct pair *p, int i, const struct pair_attr *a)
 		.max_rd_atomic = a->max_rd_atomic ? a->max_rd_atomic : 16,
 	};
 
-	if (roce_dev_create(&dev, &e->dev) ||
-	    roce_qp_create(e->dev, &qp, &e->qp))
+	if (roce_dev_create(&dev, &e->dev))
+		abort();
+	if (i == 1 && a->srq) {
+		if (roce_srq_create(e->dev, a->srq, &p->srq))
+			abort();
+		qp.srq = p->srq;
+	}
+	if (roce_qp_create(e->dev, &qp, &e->qp))
 		abort();
 	e->mem = aligned_alloc(4096, PAIR_MEM);
 	memset(e->mem, 0, PAIR_MEM);
@@ -67,6 +78,10 @@ struct pair *pair_new(const struct pair_attr *a, uint64_t seed)
 	for (int i = 0; i < 2; i++) {
 		struct roce_peer peer = {
 			.ip = { 192, 0, 2, (uint8_t)(2 - i) },
+			.ip6 = { 0x20, 1, 0xd, 0xb8, [15] = (uint8_t)(2 - i) },
+			.v6 = a->v6,
+			.vlan = a->vlan,
+			.pcp = 3,
 			.mac = { 2, 0, 0, 0, 0, (uint8_t)(2 - i) },
 			.has_mac = true,
 			.holes = a->holes,
@@ -91,6 +106,8 @@ void pair_free(struct pair *p)
 		for (unsigned k = 0; k < PAIR_WIRE; k++)
 			free(p->wire[i][k].data);
 	}
+	if (p->srq)
+		roce_srq_destroy(p->srq);
 	free(p);
 }
 

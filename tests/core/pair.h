@@ -41,6 +41,7 @@ struct pair {
 	struct roce_frame wire[2][PAIR_WIRE]; /* toward end i */
 	unsigned head[2], tail[2];
 	uint64_t frames, dropped;
+	struct roce_srq *srq;
 };
 
 struct pair_attr {
@@ -50,7 +51,11 @@ struct pair_attr {
 	uint32_t psn;
 	uint8_t timeout, retry_cnt, rnr_retry, max_rd_atomic;
 	uint8_t min_rnr_timer;
-	bool holes;
+	bool holes, v6, keep_nothing;
+	uint16_t vlan;
+	uint8_t type;
+	uint32_t qkey;
+	struct roce_srq_attr *srq; /* of end 1 */
 };
 
 /* Every field has a default where 0. */

@@ -89,6 +89,7 @@ static void progress(struct roce_qp *qp, uint32_t was, uint64_t now)
 	qp->timeouts = 0;
 	qp->rnr_left = qp->rnr_retry;
 	qp->recovering = 0;
+	qp->tail_probed = 0;
 	if (psn_diff(qp->psn_una, qp->psn_next) > 0)
 		req_cursor_to_una(qp);
 	timer_set(qp, qp->psn_una == qp->psn_max ? NO_DEADLINE : now + qp->rto);
@@ -127,20 +128,21 @@ static void learn(struct roce_qp *qp, uint32_t psn)
 
 static void learnt(struct roce_qp *qp)
 {
-	if (!qp->probing || psn_diff(qp->psn_una, qp->probe) <= 0)
+	if (!qp->probing || psn_diff(qp->psn_una, qp->probe) <= 1)
 		return;
-	if (psn_diff(qp->psn_una, qp->probe) > 1)
-		qp->peer_mode = PEER_HOLDS;
+	qp->peer_mode = PEER_HOLDS;
 	qp->probing = 0;
 }
 
 /* The peer lacks psn, and holds what came behind it or does not. */
-static void sequence_nak(struct roce_qp *qp, uint32_t psn)
+static void sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
 
 	switch (qp->peer_mode) {
 	case PEER_HOLDS:
+		if (req_again_is_under_way(qp, psn, now))
+			break;
 		shrink(qp);
 		req_again(qp, psn);
 		break;
@@ -249,7 +251,7 @@ static void nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn,
 
 	if (qp->holes && syndrome == ROCE_NAK_PSN_SEQ) {
 		count(qp->dev, ROCE_C_NAK_RX);
-		sequence_nak(qp, psn);
+		sequence_nak(qp, psn, now);
 		return;
 	}
 	/* it acknowledges all before psn */
@@ -265,7 +267,7 @@ static void nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn,
 	}
 	count(qp->dev, ROCE_C_NAK_RX);
 	if (syndrome == ROCE_NAK_PSN_SEQ)
-		sequence_nak(qp, psn);
+		sequence_nak(qp, psn, now);
 	else
 		fatal_nak(qp, syndrome);
 }
@@ -394,20 +396,28 @@ void ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	req_head(qp);
 }
 
-/* Nothing was heard in time: the tail, or an answer, was lost. */
+/*
+ * Nothing was heard in time.  Where an acknowledge or the tail was lost, one
+ * packet is enough to learn it: the missing one toward a peer that holds, the
+ * newest toward others, once, before all is sent again.
+ */
 static void retransmit(struct roce_qp *qp)
 {
 	struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+	bool one = qp->path.has_mac && qp->wr_ci != qp->wr_asg &&
+		   !op_is_rd(wr->op) && qp->psn_next == qp->psn_max;
 
 	qp->recovering = 0;
 	qp->probing = 0;
-	if (qp->peer_mode == PEER_HOLDS && qp->path.has_mac &&
-	    qp->wr_ci != qp->wr_asg && !op_is_rd(wr->op)) {
+	if (one && qp->peer_mode == PEER_HOLDS) {
 		req_again(qp, qp->psn_una);
-		return;
+	} else if (one && !qp->tail_probed) {
+		qp->tail_probed = 1;
+		req_again(qp, psn_add(qp->psn_max, ROCE_PSN_MASK));
+	} else {
+		shrink(qp);
+		req_back(qp);
 	}
-	shrink(qp);
-	req_back(qp);
 }
 
 /*

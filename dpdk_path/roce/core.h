@@ -185,6 +185,7 @@ struct roce_wr {
 	struct roce_sge sge; /* the first */
 	uint32_t npkt;	     /* the core's: PSNs it takes */
 	uint32_t ah;	     /* UD */
+	uint32_t rsvd[2];
 };
 
 /*

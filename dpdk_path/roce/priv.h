@@ -19,22 +19,23 @@
 #define WINDOW_DEFAULT 256 /* packets */
 #define WINDOW_MIN     8
 #define WINDOW_START   64
-#define WINDOW_HOLDS   64 /* the least, toward a peer that holds */
-#define ACK_EVERY      32 /* packets; below half of any peer's window */
-#define READ_CHUNK     32 /* packets a READ request asks for at once */
-#define STORE_SPILL    16 /* basic blocks a WQE may run past the ring's end */
-#define TX_QUANTUM     32 /* packets of one QP before the next has its turn */
+#define WINDOW_HOLDS   128 /* the least, toward a peer that holds */
+#define ACK_EVERY      32  /* packets; below half of any peer's window */
+#define READ_CHUNK     32  /* packets a READ request asks for at once */
+#define STORE_SPILL    16  /* basic blocks a WQE may run past the ring's end */
+#define TX_QUANTUM     32  /* packets of one QP before the next has its turn */
 #define RTO_START_NS   1000000ULL
-#define RTO_MIN_NS     100000ULL
+#define RTO_MIN_NS     20000ULL
 #define NO_DEADLINE    (~0ULL)
 
-#define WHEEL_SHIFT 14 /* 16 us a slot */
-#define WHEEL_SLOTS 2048
+#define WHEEL_SHIFT 12 /* 4 us a slot */
+#define WHEEL_SLOTS 4096
 
 #define HELD_WINDOW 256 /* PSNs ahead of the expected that are kept */
 #define HELD_POOL   512 /* packets a device keeps, of all its QPs */
 #define HOLES	    64	/* a power of two: reports, and packets to resend */
-#define HOLE_AGAIN  64	/* packets after which a hole is reported again */
+
+_Static_assert(sizeof(struct roce_wr) == 64, "a cache line each");
 
 struct mr {
 	uint64_t iova;
@@ -162,14 +163,19 @@ struct roce_qp {
 	uint64_t srtt, rttvar; /* ns; srtt 0: not measured */
 	uint64_t rtt_sent;     /* 0: nothing is being timed */
 	uint32_t rtt_psn;
-	uint32_t probe;	    /* PSN resent alone to learn the peer's mode */
+	uint32_t recover_psn; /* no round trip is timed until it is reached */
+	uint32_t probe;	      /* PSN resent alone to learn the peer's mode */
 	uint32_t shrunk_at; /* no second cut before this PSN is acknowledged */
-	uint8_t probing, hints;
+	uint8_t probing, hints, tail_probed;
 	uint8_t peer_mode; /* enum peer_mode */
 	uint8_t holes;	   /* NAKs name holes, both ways */
 	uint8_t keep_nothing;
 	struct psn_ring again; /* to be sent again, each alone */
 	uint32_t last_again;
+	struct {
+		uint64_t time;
+		uint32_t psn;
+	} again_at[HOLES]; /* by PSN: when sent again last */
 	uint64_t packets_tx;
 
 	/* timer wheel */
@@ -192,7 +198,7 @@ struct roce_qp {
 	uint32_t cur_left; /* WRITE: bytes to come; SEND: bytes that came */
 	struct rd_op *hist, *out;
 	uint16_t *held; /* by PSN: index in the device's pool + 1 */
-	uint16_t nheld, since_report;
+	uint16_t nheld;
 	uint32_t held_high; /* above every PSN that is held */
 	struct psn_ring report;
 
@@ -472,6 +478,8 @@ bool req_has_work(const struct roce_qp *qp, uint64_t now);
 void req_back(struct roce_qp *qp);
 /* Send the packet psn again, and only that. */
 void req_again(struct roce_qp *qp, uint32_t psn);
+bool req_again_is_under_way(const struct roce_qp *qp, uint32_t psn,
+			    uint64_t now);
 void req_cursor_to_una(struct roce_qp *qp);
 void req_head(struct roce_qp *qp);
 /* The WR's bytes [off, off + n) from the wire into its memory. */

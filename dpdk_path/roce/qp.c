@@ -155,6 +155,7 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 	qp->keep_nothing = attr->keep_nothing;
 	qp->qpn = qpn;
 	qp->psn_next = qp->psn_max = qp->psn_una = attr->sq_psn & ROCE_PSN_MASK;
+	qp->recover_psn = qp->shrunk_at = qp->psn_una;
 	qp->window_max = attr->window ? attr->window : WINDOW_DEFAULT;
 	qp->window = qp->window_max < WINDOW_START ? qp->window_max
 						   : WINDOW_START;

@@ -212,7 +212,8 @@ static uint32_t want_ack(struct roce_qp *qp, bool last)
 	    psn_diff(qp->psn_next, qp->psn_una) + 1 < qp->window)
 		return 0;
 	qp->since_ackreq = 0;
-	if (!qp->rtt_sent && qp->psn_next == qp->psn_max) {
+	if (!qp->rtt_sent && qp->psn_next == qp->psn_max &&
+	    psn_diff(qp->psn_una, qp->recover_psn) >= 0) {
 		qp->rtt_sent = qp->dev->now;
 		qp->rtt_psn = qp->psn_next;
 	}
@@ -408,14 +409,27 @@ static bool same_request(const struct roce_qp *qp, uint32_t psn)
 	       (uint32_t)behind <= k % READ_CHUNK;
 }
 
+/* Sent again so lately that a report of its lack is of the time before. */
+bool req_again_is_under_way(const struct roce_qp *qp, uint32_t psn,
+			    uint64_t now)
+{
+	uint32_t at = psn % HOLES;
+
+	return qp->again_at[at].psn == psn && qp->again_at[at].time &&
+	       now - qp->again_at[at].time < qp->srtt - qp->srtt / 4;
+}
+
 void req_again(struct roce_qp *qp, uint32_t psn)
 {
 	if (!outstanding(qp, psn) || same_request(qp, psn) ||
 	    !psn_push(&qp->again, psn))
 		return;
 	qp->last_again = psn;
+	qp->again_at[psn % HOLES].psn = psn;
+	qp->again_at[psn % HOLES].time = qp->dev->now;
 	qp->retries++;
 	qp->rtt_sent = 0; /* its answer would tell of the wrong packet */
+	qp->recover_psn = qp->psn_max;
 	count(qp->dev, ROCE_C_RETRY);
 	tx_want(qp);
 }
@@ -525,6 +539,7 @@ void req_back(struct roce_qp *qp)
 	req_cursor_to_una(qp);
 	qp->rd_out = 0;
 	qp->rtt_sent = 0;
+	qp->recover_psn = qp->psn_max;
 	qp->again.ci = qp->again.pi;
 	qp->since_ackreq = ACK_EVERY; /* the first again asks at once */
 	tx_want(qp);

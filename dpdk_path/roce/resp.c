@@ -188,18 +188,20 @@ static void report_holes(struct roce_qp *qp, uint32_t from, uint32_t to)
 			return; /* the peer's timer finds the rest */
 }
 
-static void tell_holes(struct roce_qp *qp, uint32_t psn)
+/*
+ * What is newly missing, each once.  The oldest also whenever the sender
+ * asks for an answer: it knows when it sent that packet again.
+ */
+static void tell_holes(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	uint32_t from = psn_diff(qp->held_high, qp->epsn) > 0 ? qp->held_high
 							      : qp->epsn;
 
-	report_holes(qp, from, psn);
-	if (psn_diff(psn, from) >= 0)
-		qp->held_high = psn_add(psn, 1);
-	if (++qp->since_report < HOLE_AGAIN)
-		return;
-	qp->since_report = 0; /* the packet sent again was lost as well */
-	report_holes(qp, qp->epsn, psn_add(qp->epsn, 1));
+	report_holes(qp, from, pkt->psn);
+	if (psn_diff(pkt->psn, from) >= 0)
+		qp->held_high = psn_add(pkt->psn, 1);
+	if (pkt->ackreq && from != qp->epsn)
+		report_holes(qp, qp->epsn, psn_add(qp->epsn, 1));
 }
 
 /* One NAK per gap (IBTA 9.7.5.1.2), unless both ends speak of holes. */
@@ -210,7 +212,7 @@ static void out_of_sequence(struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (qp->rnr_sent)
 		return;
 	if (!qp->keep_nothing && hold_put(qp, pkt) && qp->holes) {
-		tell_holes(qp, pkt->psn);
+		tell_holes(qp, pkt);
 		return;
 	}
 	if (qp->nak_sent || qp->holes)
@@ -255,7 +257,6 @@ static void execute_held(struct roce_qp *qp)
 		execute(qp, &h->pkt);
 		hold_drop(qp, h);
 	}
-	qp->since_report = 0;
 	if (qp->nheld && !qp->holes && !qp->nak_sent && qp->state != ROCE_ERR) {
 		qp->nak_sent = 1; /* the next gap is known already */
 		reply_nak(qp, ROCE_NAK_PSN_SEQ, qp->epsn);

@@ -242,6 +242,7 @@ struct roce_dev {
 	uint64_t next; /* no slot before it holds a QP */
 	uint32_t timers;
 	uint32_t mr_hint;
+	uint64_t slots[WHEEL_SLOTS / 64]; /* a bit for each that is used */
 	struct roce_qp *wheel[WHEEL_SLOTS];
 };
 

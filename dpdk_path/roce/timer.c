@@ -27,6 +27,7 @@ static void wheel_add(struct roce_qp *qp, uint64_t deadline)
 	if (tick >= dev->tick + WHEEL_SLOTS)
 		tick = dev->tick + WHEEL_SLOTS - 1;
 	slot = &dev->wheel[tick % WHEEL_SLOTS];
+	dev->slots[tick % WHEEL_SLOTS / 64] |= 1ULL << tick % 64;
 	qp->wheel_next = *slot;
 	if (*slot)
 		(*slot)->wheel_prev = &qp->wheel_next;
@@ -77,19 +78,26 @@ static void slot_run(struct roce_dev *dev, struct roce_qp **slot, uint64_t now)
 	}
 }
 
-static uint64_t first_used(const struct roce_dev *dev)
+/* First slot from tick on that may hold a QP; the wheel is not empty. */
+static uint64_t first_used(const struct roce_dev *dev, uint64_t tick)
 {
-	uint64_t t = dev->tick + 1;
+	uint64_t word = dev->slots[tick % WHEEL_SLOTS / 64] >> tick % 64;
 
-	while (t < dev->tick + WHEEL_SLOTS && !dev->wheel[t % WHEEL_SLOTS])
-		t++;
-	return t;
+	if (word)
+		return tick + __builtin_ctzll(word);
+	for (unsigned i = 1; i <= WHEEL_SLOTS / 64; i++) {
+		tick = (tick | 63) + 1;
+		word = dev->slots[tick % WHEEL_SLOTS / 64];
+		if (word)
+			break;
+	}
+	return tick + (word ? __builtin_ctzll(word) : 0);
 }
 
 void timers_run(struct roce_dev *dev, uint64_t now)
 {
 	uint64_t tick = now >> WHEEL_SHIFT;
-	uint64_t from = dev->tick + 1;
+	uint64_t at = dev->tick + 1;
 
 	if (tick <= dev->tick)
 		return;
@@ -97,14 +105,18 @@ void timers_run(struct roce_dev *dev, uint64_t now)
 		dev->tick = tick;
 		return;
 	}
-	if (dev->next > from)
-		from = dev->next;
-	if (tick - from >= WHEEL_SLOTS)
-		from = tick - WHEEL_SLOTS + 1;
+	if (dev->next > at)
+		at = dev->next;
+	if (tick - at >= WHEEL_SLOTS)
+		at = tick - WHEEL_SLOTS + 1;
 	dev->tick = tick;
-	for (; from <= tick; from++)
-		slot_run(dev, &dev->wheel[from % WHEEL_SLOTS], now);
-	dev->next = first_used(dev);
+	for (at = first_used(dev, at); at <= tick && dev->timers;
+	     at = first_used(dev, at + 1)) {
+		dev->slots[at % WHEEL_SLOTS / 64] &= ~(1ULL << at % 64);
+		slot_run(dev, &dev->wheel[at % WHEEL_SLOTS], now);
+	}
+	if (dev->timers)
+		dev->next = first_used(dev, tick + 1);
 }
 
 uint64_t timers_next(const struct roce_dev *dev)

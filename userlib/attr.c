@@ -147,11 +147,13 @@ int attr_queue(struct wbell_queue_attr *a, struct error_text *e)
 {
 	int rc;
 
-	if (a->flags & ~WBELL_QUEUE_EXCLUSIVE)
+	uint32_t known = WBELL_QUEUE_EXCLUSIVE | WBELL_QUEUE_COMPAT;
+
+	if (a->flags & ~known)
 		return error_set(e, -EINVAL,
 				 "queue flags 0x%x: 0x%x is not known: use "
-				 "WBELL_QUEUE_EXCLUSIVE",
-				 a->flags, a->flags & ~WBELL_QUEUE_EXCLUSIVE);
+				 "WBELL_QUEUE_EXCLUSIVE or _COMPAT",
+				 a->flags, a->flags & ~known);
 	if (a->rsvd || a->rsvd2)
 		return error_set(e, -EINVAL,
 				 "queue attribute rsvd: it is %u, rsvd2 %u: "

@@ -40,6 +40,15 @@ static void fill_error(struct nic_queue *q, struct wbell_cqe *cqe,
 	e->s_wqe_opcode_qpn = be32((uint32_t)c->op << 24 | q->qpn);
 }
 
+/* A WAIT for this CQE or a later one must not pass. */
+static void note_bad(struct nic_queue *q)
+{
+	if (q->cq_failed)
+		return;
+	q->cq_failed = true;
+	q->cq_bad = q->cq_pi;
+}
+
 void cqe_write(struct nic_queue *q, const struct roce_comp *c)
 {
 	uint32_t *pi = c->recv ? &q->rcq_pi : &q->cq_pi;
@@ -49,8 +58,9 @@ void cqe_write(struct nic_queue *q, const struct roce_comp *c)
 	uint8_t owner = *pi >> log & 1;
 	uint8_t opcode = c->recv ? recv_opcode(c) : WBELL_CQE_REQ;
 
-	(*pi)++;
 	if (c->syndrome) {
+		if (!c->recv)
+			note_bad(q);
 		fill_error(q, cqe, c);
 		opcode = c->recv ? WBELL_CQE_RESP_ERR : WBELL_CQE_REQ_ERR;
 	} else {
@@ -60,6 +70,7 @@ void cqe_write(struct nic_queue *q, const struct roce_comp *c)
 	}
 	if (c->flags & ROCE_WR_SOLICITED && c->recv)
 		owner |= 0x2;
+	(*pi)++;
 	publish(cqe, c->index, opcode << 4 | owner);
 }
 

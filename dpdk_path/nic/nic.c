@@ -134,7 +134,7 @@ void nic_rx(struct nic *nic, uint64_t now, const struct roce_frame *f,
 	settle(nic);
 }
 
-static unsigned ring_of(struct nic *nic, uint32_t i)
+static unsigned ring_of(struct nic *nic, uint32_t i, uint64_t now)
 {
 	struct nic_queue *q = nic->queue[i];
 	uint64_t pi = __atomic_load_n(&nic->doorbells[i], __ATOMIC_ACQUIRE);
@@ -142,7 +142,7 @@ static unsigned ring_of(struct nic *nic, uint32_t i)
 
 	if (!q || !q->connected)
 		return 0; /* it is heard when the queue is ready to send */
-	n = wqe_take(q, pi);
+	n = wqe_take(q, pi, now);
 	nic->taken[i] = q->fetched;
 	return n;
 }
@@ -154,7 +154,7 @@ unsigned nic_doorbells(struct nic *nic, uint64_t now)
 	for (uint32_t i = 0; i < nic->top; i++)
 		if (__atomic_load_n(&nic->doorbells[i], __ATOMIC_RELAXED) !=
 		    nic->taken[i])
-			n += ring_of(nic, i);
+			n += ring_of(nic, i, now);
 	if (n)
 		settle(nic); /* a queue in error flushes what is posted */
 	return n;

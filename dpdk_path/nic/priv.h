@@ -7,6 +7,12 @@
 
 #include "nic.h"
 
+/* Vendor codes of WQEs that this NIC refused by itself. */
+#define NIC_VENDOR_BAD_WQE  0x68
+#define NIC_VENDOR_LATE	    0x69 /* rung, and never seen in whole */
+#define NIC_VENDOR_WAIT	    0x6a /* WAIT: what it waited for failed */
+#define NIC_VENDOR_WAIT_END 0x6b /* WAIT: it took too long */
+
 struct nic_queue {
 	struct nic *nic;
 	struct roce_qp *qp;
@@ -14,13 +20,21 @@ struct nic_queue {
 	uint32_t qpn;
 
 	/* send ring, as the poster lays it */
-	const uint8_t *sq;
+	uint8_t *sq;
 	uint64_t depth_mask;
 	uint64_t fetched; /* basic blocks taken */
 	struct wbell_cqe *cq;
 	uint32_t cq_pi; /* CQEs written */
 	uint8_t log_cq, log_rcq;
 	bool connected, failed, wants_mac;
+
+	/* WBELL_QUEUE_COMPAT: posters ring before all is to be seen */
+	bool late;
+	uint8_t stalled; /* why the next WQE is not taken; 0: it is new */
+	uint64_t since;	 /* when that was first found so */
+	uint64_t poison; /* fills slots that wait for their WQE */
+	bool cq_failed;
+	uint32_t cq_bad; /* index of the first error CQE of the send queue */
 
 	/* receive ring */
 	const uint8_t *rq;
@@ -57,7 +71,9 @@ struct nic {
 };
 
 /* wqe.c: take what is posted up to producer index pi; WQEs taken. */
-unsigned wqe_take(struct nic_queue *q, uint64_t pi);
+unsigned wqe_take(struct nic_queue *q, uint64_t pi, uint64_t now);
+/* Before anything is posted: this queue's posters are late. */
+void wqe_late(struct nic_queue *q, uint64_t seed);
 /* Receive WQEs posted since. */
 void wqe_take_recv(struct nic_queue *q);
 

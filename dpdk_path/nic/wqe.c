@@ -7,6 +7,12 @@
 #include "priv.h"
 
 #define WQE_BYTES_MAX (64 * WBELL_SEG_SIZE)
+#define OP_DUMP	      0x23 /* a local read that orders: only late posters */
+
+/* How long a late poster's WQE is looked at, ns. */
+#define LATE_NS	 1000000000ULL	/* rung, and not there in whole */
+#define DOUBT_NS 1000000ULL	/* there, but some bytes read as poison */
+#define WAIT_NS	 30000000000ULL /* a WAIT for what does not complete */
 
 struct wqe {
 	const uint8_t *p; /* the copy, contiguous */
@@ -126,8 +132,11 @@ static uint8_t take_op(struct nic_queue *q, struct roce_wr *wr,
 
 	switch (w->opcode) {
 	case WBELL_OP_NOP:
-		wr->op = ROCE_OP_NOP;
 		return 0;
+	case WBELL_OP_WAIT: /* its wait is over */
+		return q->late && w->ds == 2 ? 0 : WBELL_SYND_LOCAL_QP_OP;
+	case OP_DUMP: /* a READ's bytes are there before its CQE as it is */
+		return q->late && w->ds == 2 ? 0 : WBELL_SYND_LOCAL_QP_OP;
 	case WBELL_OP_SEND_INVAL:
 		wr->flags |= ROCE_WR_INV;
 		wr->op = ROCE_OP_SEND;
@@ -178,7 +187,7 @@ static uint8_t take_ctrl(struct nic_queue *q, struct roce_wr *wr,
 static void fail_wr(struct nic_queue *q, struct roce_wr *wr, uint8_t syndrome)
 {
 	wr->syndrome = syndrome;
-	wr->vendor = 0x68;
+	wr->vendor = NIC_VENDOR_BAD_WQE;
 	wr->flags |= ROCE_WR_SIGNALLED;
 	q->nic->bad_wqe++;
 }
@@ -217,46 +226,340 @@ static void copy_blocks(struct nic_queue *q, uint8_t *to, unsigned nbb)
 		       WBELL_BB_SIZE);
 }
 
+static unsigned blocks(const struct wqe *w)
+{
+	return (w->ds + WBELL_SEGS_PER_BB - 1) / WBELL_SEGS_PER_BB;
+}
+
+static void judge(struct nic_queue *q, struct roce_wr *wr, const struct wqe *w)
+{
+	uint8_t bad = take_ctrl(q, wr, w);
+
+	if (!bad)
+		bad = take_op(q, wr, w);
+	if (bad)
+		fail_wr(q, wr, bad);
+}
+
 /* One WQE at q->fetched; its basic blocks. */
 static unsigned take_one(struct nic_queue *q, struct roce_wr *wr, uint64_t left)
 {
 	uint8_t copy[WQE_BYTES_MAX] __attribute__((aligned(64)));
 	struct wqe w = { .p = copy };
 	unsigned nbb;
-	uint8_t bad;
 
 	start_wr(q, wr);
 	copy_blocks(q, copy, 1);
 	w.opcode = copy[3];
 	w.ds = copy[7] & WBELL_DS_MAX;
 	wr->wqe_opcode = w.opcode;
-	nbb = (w.ds + WBELL_SEGS_PER_BB - 1) / WBELL_SEGS_PER_BB;
+	nbb = blocks(&w);
 	if (!nbb || nbb > left) {
 		fail_wr(q, wr, WBELL_SYND_LOCAL_QP_OP);
 		return 1;
 	}
 	if (nbb > 1) /* ds stays as first read, whatever the copy says now */
 		copy_blocks(q, copy, nbb);
-	bad = take_ctrl(q, wr, &w);
-	if (!bad)
-		bad = take_op(q, wr, &w);
-	if (bad)
-		fail_wr(q, wr, bad);
+	judge(q, wr, &w);
 	return nbb;
 }
 
-unsigned wqe_take(struct nic_queue *q, uint64_t pi)
+/* ---- late posters ----
+ *
+ * Device code whose fences end at the GPU rings before the CPU can see all
+ * of the WQE: its 8-byte stores (4-byte ones of inline data) show in any
+ * order.  So slots are filled with poison when they are consumed, before the
+ * CQE that gives them back, and a WQE is taken when none of its words is
+ * poison any more.
+ *
+ * The poison's bytes are ff xx xx ff yy yy yy yy, xx and yy by chance, none
+ * of them ff.  No word that a NIC acts on can be that: it would be an opmod
+ * of 0xff, reserved bits in fm_ce_se, an address near the end of 64 bits, a
+ * length of 2 GB inline, a CQ number above 24 bits.  A peer's rkey can, when
+ * the reserved word behind it is by chance so too (once in 2^64).  Operands
+ * of atomics and inline data may be anything, so one of 2^32 values reads as
+ * poison: such a WQE is taken a little later, when its bytes have had time to
+ * change.  All that a poster writes is waited for, used or not: what showed
+ * after the slot was filled again would pass for part of the next WQE.
+ */
+
+enum sight {
+	SIGHT_WHOLE,
+	SIGHT_DOUBT, /* but for words that may be anything */
+	SIGHT_TORN,
+	SIGHT_WAITS, /* whole, a WAIT that is not over */
+};
+
+enum seg_kind {
+	SEG_FIXED,
+	SEG_OPERANDS,
+	SEG_DATA,
+	SEG_WAIT, /* its first word is whatever the poster had */
+};
+
+static enum seg_kind kind_of(uint8_t opcode, unsigned seg)
+{
+	switch (opcode) {
+	case WBELL_OP_CS:
+	case WBELL_OP_FA:
+		return seg == 2 ? SEG_OPERANDS : SEG_FIXED;
+	case WBELL_OP_WRITE:
+	case WBELL_OP_WRITE_IMM:
+	case WBELL_OP_READ:
+		return seg > 1 ? SEG_DATA : SEG_FIXED;
+	case WBELL_OP_SEND:
+	case WBELL_OP_SEND_IMM:
+	case WBELL_OP_SEND_INVAL:
+		return SEG_DATA;
+	case WBELL_OP_WAIT:
+		return SEG_WAIT;
+	default:
+		return SEG_FIXED;
+	}
+}
+
+static bool is_poison(const struct nic_queue *q, const uint8_t *word)
+{
+	return !memcmp(word, &q->poison, 8);
+}
+
+/* n bytes (at most 4) at `at`, the start of half a word. */
+static bool is_poison_half(const struct nic_queue *q, const struct wqe *w,
+			   unsigned at, unsigned n)
+{
+	return !memcmp(w->p + at, (const uint8_t *)&q->poison + (at & 4), n);
+}
+
+static enum sight see_inline(const struct nic_queue *q, const struct wqe *w,
+			     unsigned at)
+{
+	uint32_t n = get32(w->p + at) & ~WBELL_INLINE;
+
+	if (n > w->ds * WBELL_SEG_SIZE - at - 4)
+		return SIGHT_WHOLE; /* so that it is refused */
+	for (at += 4; n; at += 4) {
+		unsigned here = n < 4 ? n : 4;
+
+		if (is_poison_half(q, w, at, here))
+			return SIGHT_DOUBT;
+		n -= here;
+	}
+	return SIGHT_WHOLE;
+}
+
+static enum sight see_words(const struct nic_queue *q, const uint8_t *p,
+			    enum sight poisoned)
+{
+	return is_poison(q, p) || is_poison(q, p + 8) ? poisoned : SIGHT_WHOLE;
+}
+
+static bool is_inline(const struct nic_queue *q, const struct wqe *w,
+		      unsigned seg)
+{
+	unsigned at = seg * WBELL_SEG_SIZE;
+
+	return kind_of(w->opcode, seg) == SEG_DATA &&
+	       !is_poison_half(q, w, at, 4) && w->p[at] & 0x80;
+}
+
+static enum sight see_segment(const struct nic_queue *q, const struct wqe *w,
+			      unsigned seg)
+{
+	const uint8_t *p = w->p + seg * WBELL_SEG_SIZE;
+
+	switch (seg ? kind_of(w->opcode, seg) : SEG_FIXED) {
+	case SEG_OPERANDS:
+		return see_words(q, p, SIGHT_DOUBT);
+	case SEG_DATA: /* may be inline: then its length is a store apart */
+		if (is_poison_half(q, w, seg * WBELL_SEG_SIZE, 4))
+			return SIGHT_TORN;
+		return see_words(q, p, SIGHT_TORN);
+	case SEG_WAIT:
+		if (is_poison(q, p + 8))
+			return SIGHT_TORN;
+		return is_poison(q, p) ? SIGHT_DOUBT : SIGHT_WHOLE;
+	default:
+		return see_words(q, p, SIGHT_TORN);
+	}
+}
+
+static enum sight see(const struct nic_queue *q, const struct wqe *w)
+{
+	enum sight all = SIGHT_WHOLE, one;
+
+	for (unsigned seg = 0; seg < w->ds && all != SIGHT_TORN; seg++) {
+		if (seg && is_inline(q, w, seg)) {
+			one = see_inline(q, w, seg * WBELL_SEG_SIZE);
+			return one > all ? one : all; /* nothing follows it */
+		}
+		one = see_segment(q, w, seg);
+		if (one > all)
+			all = one;
+	}
+	return all;
+}
+
+static uint64_t *late_word(struct nic_queue *q, unsigned i)
+{
+	uint64_t slot = (q->fetched + i / 8) & q->depth_mask;
+
+	return (uint64_t *)(q->sq + slot * WBELL_BB_SIZE) + i % 8;
+}
+
+/* Acquire, word by word: what the WQE points at is read after it. */
+static void late_copy(struct nic_queue *q, uint8_t *to, unsigned nbb)
+{
+	for (unsigned i = 0; i < nbb * 8; i++) {
+		uint64_t v = __atomic_load_n(late_word(q, i), __ATOMIC_ACQUIRE);
+
+		memcpy(to + i * 8, &v, 8);
+	}
+}
+
+static void late_poison(struct nic_queue *q, unsigned nbb)
+{
+	for (unsigned i = 0; i < nbb * 8; i++)
+		__atomic_store_n(late_word(q, i), q->poison, __ATOMIC_RELAXED);
+}
+
+/* Index, ds and opcode are one word: it is there as a whole or not at all. */
+static enum sight late_look(struct nic_queue *q, struct wqe *w, uint8_t *copy,
+			    uint64_t left)
+{
+	enum sight sight = SIGHT_WHOLE;
+
+	late_copy(q, copy, 1);
+	if (is_poison(q, copy) ||
+	    (get32(copy) >> 8 & 0xffff) != (q->fetched & 0xffff)) {
+		w->ds = 1;
+		return SIGHT_TORN;
+	}
+	w->opcode = copy[3];
+	w->ds = copy[7] & WBELL_DS_MAX;
+	if (blocks(w) && blocks(w) <= left) {
+		if (blocks(w) > 1)
+			late_copy(q, copy, blocks(w));
+		sight = see(q, w);
+	}
+	return sight;
+}
+
+/* Has the WQE at the head been found so, at each look, for long enough? */
+static bool stalled(struct nic_queue *q, enum sight sight, uint64_t now)
+{
+	static const uint64_t most[] = {
+		[SIGHT_DOUBT] = DOUBT_NS,
+		[SIGHT_TORN] = LATE_NS,
+		[SIGHT_WAITS] = WAIT_NS,
+	};
+
+	if (q->stalled != sight) {
+		q->stalled = sight;
+		q->since = now;
+	}
+	return now - q->since >= most[sight];
+}
+
+static void refuse_late(struct nic_queue *q, struct roce_wr *wr,
+			uint8_t syndrome, uint8_t vendor)
+{
+	fail_wr(q, wr, syndrome);
+	wr->vendor = vendor;
+}
+
+/*
+ * A WAIT: is CQE number max_index of that CQ there?  CQs go by the number of
+ * their queue.  False: look again later; else the WAIT is over or has failed.
+ */
+static bool late_wait(struct nic_queue *q, struct roce_wr *wr,
+		      const struct wqe *w, uint64_t now)
+{
+	uint32_t index = get32(w->p + 24);
+	struct roce_qp *qp = roce_qp_find(q->nic->dev, get32(w->p + 28));
+	const struct nic_queue *on = qp ? roce_qp_user(qp) : NULL;
+
+	if (!on)
+		fail_wr(q, wr, WBELL_SYND_LOCAL_QP_OP);
+	else if (on->cq_failed && (int32_t)(index - on->cq_bad) >= 0)
+		refuse_late(q, wr, WBELL_SYND_WR_FLUSH, NIC_VENDOR_WAIT);
+	else if ((int32_t)(on->cq_pi - index) > 0)
+		return true;
+	else if (stalled(q, SIGHT_WAITS, now))
+		refuse_late(q, wr, WBELL_SYND_LOCAL_QP_OP, NIC_VENDOR_WAIT_END);
+	else
+		return false;
+	return true;
+}
+
+/*
+ * One WQE at q->fetched; its basic blocks, 0: not now.  Out of line: queues
+ * of our own posters pay a test of q->late and no more.
+ */
+static __attribute__((noinline)) unsigned
+late_one(struct nic_queue *q, struct roce_wr *wr, uint64_t left, uint64_t now)
+{
+	uint8_t copy[WQE_BYTES_MAX] __attribute__((aligned(64)));
+	struct wqe w = { .p = copy };
+	enum sight sight = late_look(q, &w, copy, left);
+	unsigned nbb = blocks(&w);
+
+	/* a queue in error flushes what it is told of, seen or not */
+	if (sight && !q->failed && !stalled(q, sight, now))
+		return 0;
+	start_wr(q, wr);
+	wr->wqe_opcode = w.opcode;
+	if (!nbb || nbb > left) {
+		fail_wr(q, wr, WBELL_SYND_LOCAL_QP_OP);
+		nbb = 1;
+	} else if (sight == SIGHT_TORN) {
+		if (!q->failed)
+			refuse_late(q, wr, WBELL_SYND_LOCAL_QP_OP,
+				    NIC_VENDOR_LATE);
+	} else {
+		judge(q, wr, &w);
+		if (w.opcode == WBELL_OP_WAIT && !wr->syndrome && !q->failed &&
+		    !late_wait(q, wr, &w, now))
+			return 0;
+	}
+	q->stalled = SIGHT_WHOLE;
+	late_poison(q, nbb);
+	return nbb;
+}
+
+void wqe_late(struct nic_queue *q, uint64_t seed)
+{
+	uint8_t *byte = (uint8_t *)&q->poison;
+
+	for (unsigned i = 0; i < 8; i++) {
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		byte[i] = 0x80 | (seed >> 57) % 0x7f; /* 0x80..0xfe */
+	}
+	byte[0] = byte[3] = 0xff;
+	late_poison(q, q->depth_mask + 1);
+	q->cq_pi = q->fetched; /* CQE n answers WQE n */
+	q->late = true;
+}
+
+/* ---- take ---- */
+
+unsigned wqe_take(struct nic_queue *q, uint64_t pi, uint64_t now)
 {
 	unsigned n = 0;
 
 	while (q->fetched != pi) {
 		struct roce_wr *wr = roce_wr_next(q->qp);
+		uint64_t left = pi - q->fetched;
+		unsigned nbb;
 
 		if (!wr)
 			break; /* completions not reported yet hold the ring */
-		if (pi - q->fetched > q->depth_mask + 1)
+		if (left > q->depth_mask + 1)
 			return n + refuse_ring(q, wr, pi);
-		q->fetched += take_one(q, wr, pi - q->fetched);
+		nbb = q->late ? late_one(q, wr, left, now)
+			      : take_one(q, wr, left);
+		if (!nbb)
+			break;
+		q->fetched += nbb;
 		roce_wr_post(q->qp, wr);
 		n++;
 	}

@@ -164,6 +164,7 @@ uint32_t wbell_mem_rkey(const struct wbell_mem *mem);
 /* ---- queue ---- */
 
 #define WBELL_QUEUE_EXCLUSIVE 0x1 /* one poster at a time */
+#define WBELL_QUEUE_COMPAT    0x4 /* driven through a view: compat.h */
 
 struct wbell_queue_attr {
 	size_t size;

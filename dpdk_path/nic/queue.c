@@ -73,6 +73,7 @@ static int create_qp(struct nic_queue *q, const struct wbell_prov_queue *a)
 		.min_rnr_timer = a->attr.min_rnr_timer,
 		.max_rd_atomic = a->attr.max_rd_atomic,
 		.traffic_class = a->attr.traffic_class,
+		.cc = true,
 	};
 
 	/* any PSN will do; one that is not the last queue's finds old packets */

@@ -28,7 +28,7 @@ struct roce_frame {
 	uint32_t
 		room; /* tx: bytes at data; >= ROCE_FRAME_MAX of the device's MTU */
 };
-#define ROCE_FRAME_MAX(mtu) ((mtu) + ROCE_OVERHEAD_IPV4)
+#define ROCE_FRAME_MAX(mtu) ((mtu) + ROCE_OVERHEAD)
 
 struct roce_dev_attr {
 	uint32_t max_qp; /* power of two is made of it */
@@ -96,7 +96,8 @@ struct roce_qp_attr {
 		min_rnr_timer; /* verbs' meaning */
 	uint8_t max_rd_atomic; /* both ways */
 	uint8_t traffic_class;
-	uint16_t window;   /* unacknowledged packets; 0: default */
+	uint16_t window; /* unacknowledged packets; 0: default */
+	bool cc;	 /* mark packets ECN-capable, answer marks, obey CNPs */
 	bool keep_nothing; /* drop what comes early, as go-back-N peers do */
 };
 
@@ -244,6 +245,7 @@ unsigned roce_comp(struct roce_dev *dev, struct roce_comp *c, unsigned n);
 struct roce_qp_stat {
 	enum roce_state state;
 	uint64_t retries, rnr_naks, timeouts, packets_tx, packets_rx;
+	uint64_t rate_mbps; /* 0: not held back by congestion */
 };
 void roce_qp_stat(const struct roce_qp *qp, struct roce_qp_stat *stat);
 
@@ -271,6 +273,10 @@ enum roce_counter {
 	ROCE_C_RETRY,
 	ROCE_C_TIMEOUT,
 	ROCE_C_QP_ERROR,
+	ROCE_C_ECN_RX,
+	ROCE_C_CNP_TX,
+	ROCE_C_CNP_RX,
+	ROCE_C_RATE_CUT,
 	ROCE_C_MAX
 };
 uint64_t roce_counter(const struct roce_dev *dev, unsigned counter);

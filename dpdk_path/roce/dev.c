@@ -150,6 +150,8 @@ static uint16_t vlan_of(const uint8_t *frame, const struct roce_pkt *pkt)
 
 static bool opcode_fits(uint8_t type, uint8_t opcode)
 {
+	if (opcode == ROCE_CNP)
+		return type != ROCE_UD;
 	switch (type) {
 	case ROCE_RC:
 		return opcode <= ROCE_RC_SEND_ONLY_INV;
@@ -218,7 +220,12 @@ static void rx_one(struct roce_dev *dev, uint64_t now,
 	}
 	count(dev, ROCE_C_RX);
 	qp->packets_rx++;
-	dispatch(qp, now, &pkt);
+	if (__builtin_expect(pkt.ecn_ce, 0) && qp->cc.on)
+		cc_marked(qp);
+	if (__builtin_expect(pkt.opcode == ROCE_CNP, 0))
+		cc_cnp(qp, now);
+	else
+		dispatch(qp, now, &pkt);
 	/* what it changed may let this QP send: asked again by roce_tx() */
 	if (reply_has_work(qp) || req_has_work(qp, now))
 		tx_want(qp);
@@ -227,6 +234,7 @@ static void rx_one(struct roce_dev *dev, uint64_t now,
 void roce_rx(struct roce_dev *dev, uint64_t now, const struct roce_frame *f,
 	     unsigned n)
 {
+	dev->now = now;
 	for (unsigned i = 0; i < n; i++) {
 		if (i + 1 < n)
 			__builtin_prefetch(f[i + 1].data + 64);
@@ -395,6 +403,10 @@ const char *roce_counter_name(unsigned counter)
 		[ROCE_C_RETRY] = "retries",
 		[ROCE_C_TIMEOUT] = "timeouts",
 		[ROCE_C_QP_ERROR] = "queue_errors",
+		[ROCE_C_ECN_RX] = "rx_ecn_marked",
+		[ROCE_C_CNP_TX] = "tx_cnp",
+		[ROCE_C_CNP_RX] = "rx_cnp",
+		[ROCE_C_RATE_CUT] = "rate_cuts",
 	};
 
 	if (counter < ROCE_DROP_MAX)

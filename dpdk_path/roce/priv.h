@@ -118,6 +118,18 @@ struct psn_ring {
 	uint8_t pi, ci;
 };
 
+/* Congestion state of a sender; rate 0: none. */
+struct cc {
+	uint64_t pace_at; /* when the next packet is due */
+	uint64_t rate, target;
+	uint64_t bytes, since; /* sent since */
+	uint64_t alpha_at, step_at;
+	uint64_t cnp_at; /* last CNP asked for */
+	uint32_t alpha;
+	uint16_t time_steps, byte_steps;
+	uint8_t on, cnp_pending;
+};
+
 /* What is known of how a peer treats packets that come too early. */
 enum peer_mode { PEER_UNKNOWN, PEER_HOLDS, PEER_BACK_N };
 
@@ -170,6 +182,7 @@ struct roce_qp {
 	uint8_t peer_mode; /* enum peer_mode */
 	uint8_t holes;	   /* NAKs name holes, both ways */
 	uint8_t keep_nothing;
+	struct cc cc;
 	struct psn_ring again; /* to be sent again, each alone */
 	uint32_t last_again;
 	struct {
@@ -180,6 +193,7 @@ struct roce_qp {
 
 	/* timer wheel */
 	uint64_t deadline; /* NO_DEADLINE: none */
+	uint64_t soon;	   /* look again at that time, too; 0: none */
 	uint64_t wheel_at; /* 0: not in the wheel */
 	struct roce_qp *wheel_next, **wheel_prev;
 
@@ -371,6 +385,8 @@ void comp_want(struct roce_qp *qp);
 /* ---- timer.c ---- */
 
 void timer_set(struct roce_qp *qp, uint64_t deadline);
+/* Call ack_timeout() at that time as well, whatever the deadline. */
+void timer_soon(struct roce_qp *qp, uint64_t at);
 void timer_clear(struct roce_qp *qp); /* out of the wheel for good */
 void timers_run(struct roce_dev *dev, uint64_t now);
 uint64_t timers_next(const struct roce_dev *dev);
@@ -396,6 +412,12 @@ void frame_finish(const struct path *path, struct roce_frame *f, struct head h,
 /* The payload is in place already.  The ICRC is put off in any case. */
 void frame_finish_in_place(const struct path *path, struct roce_frame *f,
 			   struct head h, unsigned n);
+/* Of a frame that is finished, sealed or not. */
+static inline uint32_t frame_bytes(const struct roce_frame *f)
+{
+	return f->len & 0xffff;
+}
+
 /* A burst is built: compute the ICRCs put off.  Nothing leaves before. */
 void frame_seal_all(struct roce_frame *f, unsigned n);
 
@@ -464,6 +486,19 @@ bool msg_in_order(const struct roce_qp *qp, const struct shape *s);
 /* 0: executed; else the NAK it earns, ROCE_AETH_TYPE_RNR for no receive. */
 uint8_t msg_rx(struct roce_qp *qp, const struct roce_pkt *pkt,
 	       const struct shape *s);
+
+/* ---- cc.c ---- */
+
+void cc_marked(struct roce_qp *qp); /* a packet came with CE */
+void cc_send_cnp(struct roce_qp *qp, struct roce_frame *f);
+void cc_cnp(struct roce_qp *qp, uint64_t now); /* a CNP came */
+void cc_sent(struct roce_qp *qp, uint32_t bytes, uint64_t now);
+uint64_t cc_rate_mbps(const struct roce_qp *qp);
+
+static inline bool cc_holds(const struct roce_qp *qp, uint64_t now)
+{
+	return __builtin_expect(qp->cc.rate && qp->cc.pace_at > now, 0);
+}
 
 /* ---- dgram.c: UC and UD ---- */
 

@@ -153,6 +153,9 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 	qp->qkey = attr->qkey;
 	qp->traffic_class = attr->traffic_class;
 	qp->keep_nothing = attr->keep_nothing;
+	qp->cc.on = attr->cc;
+	if (attr->cc) /* ECT(0) */
+		qp->traffic_class = (attr->traffic_class & ~3) | 2;
 	qp->qpn = qpn;
 	qp->psn_next = qp->psn_max = qp->psn_una = attr->sq_psn & ROCE_PSN_MASK;
 	qp->recover_psn = qp->shrunk_at = qp->psn_una;
@@ -256,6 +259,7 @@ int roce_qp_connect(struct roce_qp *qp, const struct roce_peer *peer,
 		qp->path.has_mac = 1; /* each datagram brings its own */
 	expect_addresses(qp, peer);
 	qp->progress = now;
+	qp->cc.since = now;
 	set_state(qp, ROCE_RTR);
 	set_state(qp, ROCE_RTS);
 	if (req_has_work(qp, now))
@@ -331,4 +335,5 @@ void roce_qp_stat(const struct roce_qp *qp, struct roce_qp_stat *stat)
 	stat->timeouts = qp->n_timeouts;
 	stat->packets_tx = qp->packets_tx;
 	stat->packets_rx = qp->packets_rx;
+	stat->rate_mbps = cc_rate_mbps(qp);
 }

@@ -113,10 +113,12 @@ static unsigned send_status(struct roce_qp *qp, struct roce_frame *f,
 {
 	unsigned k = 0;
 
-	if (n && qp->nak_pending) {
+	if (n && qp->cc.cnp_pending)
+		cc_send_cnp(qp, &f[k++]);
+	if (k < n && qp->nak_pending) {
 		send_aeth(qp, &f[k++], qp->nak_pending, qp->nak_psn);
 		qp->nak_pending = qp->ack_pending = 0;
-	} else if (n && qp->ack_pending) {
+	} else if (k < n && qp->ack_pending) {
 		send_aeth(qp, &f[k++], ROCE_AETH_ACK_UNLIMITED,
 			  psn_add(qp->epsn, ROCE_PSN_MASK));
 		qp->ack_pending = 0;

@@ -320,7 +320,7 @@ static bool req_may_go_on(const struct roce_qp *qp, uint64_t now)
 	if (qp->wr_tx == qp->wr_pi || qp->state != ROCE_RTS ||
 	    !qp->path.has_mac)
 		return false;
-	if (wr->syndrome || qp->hold > now)
+	if (wr->syndrome || qp->hold > now || cc_holds(qp, now))
 		return false;
 	if (psn_diff(qp->psn_next, qp->psn_una) >= qp->window)
 		return false;
@@ -489,12 +489,17 @@ unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
 			assign(qp, wr);
 		if (!wr->npkt) {
 			qp->wr_tx++;
+			req_head(qp); /* UC and UD complete right behind it */
 			continue;
 		}
 		if (!send_one(qp, wr, &f[k]))
 			break;
+		if (qp->cc.on)
+			cc_sent(qp, frame_bytes(&f[k]), now);
 		k++;
 	}
+	if (cc_holds(qp, now) && qp->wr_tx != qp->wr_pi)
+		timer_soon(qp, qp->cc.pace_at);
 	qp->packets_tx += k;
 	if ((k && qp->type == ROCE_RC) ||
 	    (!qp->path.has_mac && qp->wr_tx != qp->wr_pi))

@@ -51,10 +51,31 @@ void timer_set(struct roce_qp *qp, uint64_t deadline)
 	wheel_add(qp, deadline);
 }
 
+void timer_soon(struct roce_qp *qp, uint64_t at)
+{
+	uint64_t deadline = qp->deadline;
+
+	if (at < deadline)
+		timer_set(qp, at);
+	qp->soon = at;
+	qp->deadline = deadline;
+}
+
 void timer_clear(struct roce_qp *qp)
 {
 	wheel_del(qp);
 	qp->deadline = NO_DEADLINE;
+}
+
+static void wheel_again(struct roce_qp *qp)
+{
+	uint64_t at = qp->deadline;
+
+	if (qp->soon && qp->soon < at)
+		at = qp->soon;
+	wheel_del(qp);
+	if (at != NO_DEADLINE)
+		wheel_add(qp, at);
 }
 
 static void slot_run(struct roce_dev *dev, struct roce_qp **slot, uint64_t now)
@@ -69,12 +90,14 @@ static void slot_run(struct roce_dev *dev, struct roce_qp **slot, uint64_t now)
 		struct roce_qp *qp = due;
 
 		wheel_del(qp);
-		if (qp->deadline == NO_DEADLINE)
-			continue;
-		if (qp->deadline > now)
-			wheel_add(qp, qp->deadline);
-		else
+		if (qp->soon && qp->soon <= now) {
+			qp->soon = 0;
+			tx_want(qp);
+		}
+		if (qp->deadline <= now)
 			ack_timeout(qp, now);
+		if (!qp->wheel_at || qp->soon)
+			wheel_again(qp);
 	}
 }
 

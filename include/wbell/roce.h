@@ -141,9 +141,9 @@ struct roce_deth {
 #define ROCE_NAK_REM_OP		0x63
 #define ROCE_NAK_INVAL_RD	0x64
 
-/* Ethernet, IPv4, UDP, BTH, AtomicETH + 4 B ImmDt, ICRC: the most over a path MTU */
-#define ROCE_OVERHEAD_IPV4 (14 + 20 + 8 + 12 + 28 + 4)
-#define ROCE_MTU_MIN	   256
-#define ROCE_MTU_MAX	   4096
+/* Most over a path MTU: Ethernet, VLAN, IPv6, UDP, BTH, AtomicETH, ICRC */
+#define ROCE_OVERHEAD (14 + 4 + 40 + 8 + 12 + 28 + 4)
+#define ROCE_MTU_MIN  256
+#define ROCE_MTU_MAX  4096
 
 #endif /* WBELL_ROCE_H */

@@ -35,6 +35,7 @@ static void make_end(struct pair *p, int i, const struct pair_attr *a)
 		.type = a->type,
 		.qkey = a->qkey,
 		.keep_nothing = a->keep_nothing,
+		.cc = a->cc,
 		.depth = a->depth ? a->depth : 128,
 		.recv_depth = a->recv_depth,
 		.recv_sge = 1,

@@ -51,7 +51,7 @@ struct pair_attr {
 	uint32_t psn;
 	uint8_t timeout, retry_cnt, rnr_retry, max_rd_atomic;
 	uint8_t min_rnr_timer;
-	bool holes, v6, keep_nothing;
+	bool holes, v6, keep_nothing, cc;
 	uint16_t vlan;
 	uint8_t type;
 	uint32_t qkey;

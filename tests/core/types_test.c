@@ -329,6 +329,75 @@ static void test_other_vlan_is_dropped(void **state)
 	pair_free(p);
 }
 
+/* ---- congestion ---- */
+
+/* A switch whose queue is long sets CE in what is ECN-capable. */
+static int mark(void *arg, int from, uint8_t *frame, uint32_t len)
+{
+	uint8_t *ip = frame + 14;
+	uint32_t sum = 0;
+
+	if (!*(int *)arg || from || (ip[1] & 3) != 2)
+		return 0;
+	ip[1] |= 3;
+	ip[10] = ip[11] = 0;
+	for (unsigned i = 0; i < 20; i += 2)
+		sum += ip[i] << 8 | ip[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~(sum + (sum >> 16));
+	ip[10] = sum >> 8;
+	ip[11] = sum;
+	return 0;
+}
+
+static unsigned mbps(struct pair *p, uint64_t ns)
+{
+	uint64_t end = p->now + ns;
+	unsigned was = p->end[0].ncomp = 0;
+
+	while (p->now < end) {
+		struct roce_wr *wr;
+
+		while ((wr = pair_wr(p, 0, ROCE_OP_WRITE, WBELL_OP_WRITE))) {
+			wr->len = wr->sge.len = 4096;
+			wr->sge.addr = (uintptr_t)p->end[0].mem;
+			wr->raddr = (uintptr_t)p->end[1].mem;
+			pair_post(p, 0, wr);
+		}
+		pair_turn(p, 20000);
+		was += p->end[0].ncomp;
+		p->end[0].ncomp = 0;
+	}
+	return was * 4096ULL * 8 * 1000 / ns;
+}
+
+static void test_marks_slow_the_sender_and_silence_frees_it(void **state)
+{
+	struct pair_attr a = { .cc = true, .mtu = 4096, .holes = true };
+	struct pair *p = pair_new(&a, 1);
+	struct roce_qp_stat st;
+	int marking = 0;
+	unsigned before, during, after;
+
+	p->faults.filter = mark;
+	p->faults.arg = &marking;
+	before = mbps(p, 5000000);
+	assert_int_equal(roce_counter(p->end[1].dev, ROCE_C_CNP_TX), 0);
+	marking = 1;
+	during = mbps(p, 5000000);
+	/* one CNP in 50 us at most, each cut the rate */
+	assert_in_range(roce_counter(p->end[0].dev, ROCE_C_CNP_RX), 10, 101);
+	assert_true(during < before / 3);
+	roce_qp_stat(p->end[0].qp, &st);
+	assert_true(st.rate_mbps > 0 && st.rate_mbps < before / 3);
+	marking = 0;
+	mbps(p, 400000000);
+	after = mbps(p, 5000000);
+	assert_true(after > before / 2);
+	assert_int_equal(roce_qp_state(p->end[0].qp), ROCE_RTS);
+	pair_free(p);
+}
+
 /* ---- holes ---- */
 
 /* Frames it takes to move 1000 packets of which 1 % are lost. */
@@ -367,6 +436,8 @@ static void test_peer_that_drops_is_sent_all_behind_the_gap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			test_marks_slow_the_sender_and_silence_frees_it),
 		cmocka_unit_test(test_uc_carries_sends_and_writes),
 		cmocka_unit_test(
 			test_uc_drops_the_message_with_a_gap_and_goes_on),

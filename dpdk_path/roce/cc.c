@@ -72,6 +72,8 @@ void cc_cnp(struct roce_qp *qp, uint64_t now)
 	struct cc *cc = &qp->cc;
 
 	count(qp->dev, ROCE_C_CNP_RX);
+	if (!cc->on)
+		return;
 	if (!cc->rate) {
 		cc->rate = measured(qp, now);
 		cc->alpha = ALPHA_ONE;

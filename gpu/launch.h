@@ -134,6 +134,12 @@ WBELL_C_LINKAGE struct wbell_thread wbell_thread(void);
 WBELL_C_LINKAGE void wbell_block_sync(void);
 WBELL_C_LINKAGE void wbell_warp_sync(void);
 WBELL_C_LINKAGE uint64_t wbell_warp_read(uint64_t v, uint32_t lane);
+/*
+ * From here on the threads of the caller's worker run as if this had been the
+ * seed of its grid, and as if all they wait for were among them, so that
+ * nothing sleeps; for tests that replay one part of a kernel.
+ */
+WBELL_C_LINKAGE void wbell_launch_reseed(uint64_t seed);
 #endif
 
 /* "CPU threads", or the GPU's name; never NULL. */

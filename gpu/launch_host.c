@@ -8,25 +8,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
+#include "flow.h"
 #include "launch.h"
 #include "wbell/wbell.h"
-
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#define TSAN_NO_SYNC 1 /* flag of __tsan_switch_to_fiber */
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-
-/* The runtime's own words are used on both sides of a switch. */
-#define UNSEEN __attribute__((no_sanitize("thread")))
 
 #define STACK_SIZE  (64 * 1024)
 #define BLOCKS_MAX  65535
@@ -44,18 +34,31 @@
 #define SLEEP_NS     50000
 
 struct fiber {
-	ucontext_t uc;
+	struct flow flow;
 	struct wbell_thread id;
 	char *stack;
-	struct meet *block, *warp;
+	struct meet *block;
+	struct warp *warp;
 	int begun;
 	void *tsan;
 };
 
-/* Where the threads of a block or a warp wait for each other. */
+/* Where threads wait for each other. */
 struct meet {
-	uint32_t arrived; /* counts up for ever */
-	uint64_t value;	  /* that one of them shows to all */
+	uint32_t arrived; /* of this round */
+	uint32_t rounds;  /* that ended */
+	__u64 room[2];	  /* a block's: what its first thread says to all */
+};
+
+/* All of one worker: its lanes run one at a time. */
+struct warp {
+	uint32_t alive;		   /* lanes */
+	uint32_t parked, released; /* lanes, in lanes_alike() */
+	uint64_t key[WBELL_WARP];  /* theirs */
+	uint32_t mask[WBELL_WARP]; /* their answers */
+	__u64 shown[WBELL_WARP];
+	/* Of sets of lanes that may exist at once no two have one first lane. */
+	struct meet meet[WBELL_WARP];
 };
 
 struct worker {
@@ -66,8 +69,9 @@ struct worker {
 	char *stacks;
 	size_t stacks_size;
 	uint32_t count, left;
+	int alone; /* its threads wait for each other only */
 	uint64_t random;
-	ucontext_t uc;
+	struct flow flow;
 	void *tsan;
 	const void *os_stack; /* of the OS thread, for AddressSanitizer */
 	size_t os_stack_size;
@@ -79,7 +83,8 @@ struct wbell_launch {
 	wbell_kernel_fn kernel;
 	void *args;
 	struct worker *workers;
-	struct meet *meets; /* of each block: its own, then its warps' */
+	struct meet *meets; /* of each block */
+	struct warp *warps; /* of each block, one after the other */
 	uint32_t started;
 	int gate;      /* 0 closed, 1 run, -1 go home; under lock */
 	uint32_t left; /* workers that still run; under lock */
@@ -98,6 +103,8 @@ static size_t page_size(void)
 
 UNSEEN static void to_fiber(struct worker *w, struct fiber *f)
 {
+	int begun = f->begun;
+
 #if defined(__SANITIZE_ADDRESS__)
 	void *fake;
 
@@ -106,10 +113,10 @@ UNSEEN static void to_fiber(struct worker *w, struct fiber *f)
 	w->running = f;
 #if defined(__SANITIZE_THREAD__)
 	/* the first switch orders the launch before the kernel */
-	__tsan_switch_to_fiber(f->tsan, f->begun ? TSAN_NO_SYNC : 0);
+	__tsan_switch_to_fiber(f->tsan, begun ? TSAN_NO_SYNC : 0);
 #endif
 	f->begun = 1;
-	swapcontext(&w->uc, &f->uc);
+	flow_switch(&w->flow, &f->flow, begun);
 #if defined(__SANITIZE_ADDRESS__)
 	__sanitizer_finish_switch_fiber(fake, NULL, NULL);
 #endif
@@ -129,7 +136,7 @@ UNSEEN static void to_worker(struct worker *w, int gone)
 #if defined(__SANITIZE_THREAD__)
 	__tsan_switch_to_fiber(w->tsan, gone ? 0 : TSAN_NO_SYNC);
 #endif
-	swapcontext(&f->uc, &w->uc);
+	flow_switch(&f->flow, &w->flow, 1);
 #if defined(__SANITIZE_ADDRESS__)
 	__sanitizer_finish_switch_fiber(fake, NULL, NULL);
 #endif
@@ -148,6 +155,7 @@ UNSEEN static void fiber_main(void)
 	while (w->alive[i] != f)
 		i++;
 	w->alive[i] = w->alive[--w->left];
+	f->warp->alive &= ~(1U << f->id.lane);
 	to_worker(w, 1);
 }
 
@@ -202,7 +210,7 @@ UNSEEN static void run_fibers(struct worker *w)
 		run_round(w);
 		rounds = w->left == left ? rounds + 1 : 0;
 		left = w->left;
-		if (rounds)
+		if (rounds && !w->alone)
 			give_way(rounds);
 	}
 	wbell_host_set_relax(NULL, NULL);
@@ -257,11 +265,11 @@ static void fiber_init(struct worker *w, struct fiber *f)
 #if defined(__SANITIZE_THREAD__)
 	f->tsan = __tsan_create_fiber(0);
 #endif
-	getcontext(&f->uc);
-	f->uc.uc_stack.ss_sp = f->stack;
-	f->uc.uc_stack.ss_size = STACK_SIZE;
-	f->uc.uc_link = NULL;
-	makecontext(&f->uc, fiber_main, 0);
+	getcontext(&f->flow.uc);
+	f->flow.uc.uc_stack.ss_sp = f->stack;
+	f->flow.uc.uc_stack.ss_size = STACK_SIZE;
+	f->flow.uc.uc_link = NULL;
+	makecontext(&f->flow.uc, fiber_main, 0);
 	w->alive[w->left++] = f;
 }
 
@@ -284,8 +292,9 @@ static void fiber_place(struct fiber *f, struct wbell_launch *l, uint32_t block,
 	f->id.lane = thread % WBELL_WARP;
 	f->id.lanes = lanes < WBELL_WARP ? lanes : WBELL_WARP;
 	f->id.warp = warp;
-	f->block = &l->meets[(size_t)block * (1 + warps_of(g))];
-	f->warp = f->block + 1 + warp;
+	f->block = &l->meets[block];
+	f->warp = &l->warps[(size_t)block * warps_of(g) + warp];
+	f->warp->alive |= 1U << f->id.lane;
 }
 
 /* Worker n gets blocks n, n + workers, ... */
@@ -342,6 +351,7 @@ static void launch_free(struct wbell_launch *l)
 	pthread_cond_destroy(&l->moved);
 	pthread_mutex_destroy(&l->lock);
 	free(l->workers);
+	free(l->warps);
 	free(l->meets);
 	free(l);
 }
@@ -365,9 +375,10 @@ static int launch_alloc(const struct wbell_grid *grid,
 	pthread_cond_init(&l->moved, &attr);
 	pthread_condattr_destroy(&attr);
 	l->workers = calloc(l->grid.workers, sizeof(*l->workers));
-	l->meets = calloc((size_t)grid->blocks * (1 + warps_of(grid)),
-			  sizeof(*l->meets));
-	if (!l->workers || !l->meets) {
+	l->meets = calloc(grid->blocks, sizeof(*l->meets));
+	l->warps = calloc((size_t)grid->blocks * warps_of(grid),
+			  sizeof(*l->warps));
+	if (!l->workers || !l->meets || !l->warps) {
 		launch_free(l);
 		return -ENOMEM;
 	}
@@ -462,43 +473,177 @@ UNSEEN struct wbell_thread wbell_thread(void)
 	return self->running->id;
 }
 
-/* A round ends at each multiple of count. */
+UNSEEN void wbell_launch_reseed(uint64_t seed)
+{
+	if (!self)
+		return;
+	self->random = seed;
+	self->alone = 1;
+}
+
+/* ---- threads that wait for each other ---- */
+
+/* The last of count opens the next round; the order of the words is for TSan. */
 static void meet(struct meet *m, uint32_t count)
 {
-	uint32_t end = __atomic_fetch_add(&m->arrived, 1, __ATOMIC_ACQ_REL);
+	uint32_t round = __atomic_load_n(&m->rounds, __ATOMIC_ACQUIRE);
 
-	end += count - end % count;
-	while ((int32_t)(__atomic_load_n(&m->arrived, __ATOMIC_ACQUIRE) - end) <
-	       0)
+	if (__atomic_add_fetch(&m->arrived, 1, __ATOMIC_ACQ_REL) == count) {
+		__atomic_store_n(&m->arrived, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&m->rounds, round + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	while (__atomic_load_n(&m->rounds, __ATOMIC_ACQUIRE) == round)
 		wbell_host_relax();
+}
+
+UNSEEN static struct fiber *me(void)
+{
+	return self->running;
+}
+
+static void block_barrier(void)
+{
+	meet(me()->block, me()->id.threads);
+}
+
+static __u64 *block_room(void)
+{
+	return me()->block->room;
+}
+
+static void lanes_sync(uint32_t mask)
+{
+	meet(&me()->warp->meet[__builtin_ctz(mask)],
+	     (uint32_t)__builtin_popcount(mask));
+}
+
+static __u64 *shown(uint32_t lane)
+{
+	return &me()->warp->shown[lane];
+}
+
+static __u64 lanes_read(uint32_t mask, __u64 v, uint32_t lane)
+{
+	__u64 got;
+
+	*shown(me()->id.lane) = v;
+	lanes_sync(mask);
+	got = *shown(lane);
+	lanes_sync(mask); /* all have read before the next one shows */
+	return got;
+}
+
+UNSEEN static uint32_t lane(void)
+{
+	return self->running->id.lane;
+}
+
+UNSEEN static uint32_t lanes_all(void)
+{
+	return ~0U >> (WBELL_WARP - self->running->id.lanes);
+}
+
+UNSEEN static uint32_t thread_in_block(void)
+{
+	return self->running->id.thread;
+}
+
+UNSEEN static uint32_t block_in_grid(void)
+{
+	return self->running->id.block;
+}
+
+UNSEEN static uint32_t parked_with(const struct warp *w, uint64_t key)
+{
+	uint32_t mask = 0, i;
+
+	for (i = 0; i < WBELL_WARP; i++)
+		if (w->parked >> i & 1 && w->key[i] == key)
+			mask |= 1U << i;
+	return mask;
+}
+
+/*
+ * Lanes that wait here while the others come: by turns, all of the warp that
+ * did not go another way; by seed, any part of them, as a GPU may.
+ */
+UNSEEN static uint32_t patience(struct worker *w)
+{
+	return w->launch->grid.seed ? (uint32_t)(random_next(w) & 3) : 2;
+}
+
+UNSEEN static void release(struct warp *w, uint32_t together)
+{
+	uint32_t left = together;
+
+	w->parked &= ~together;
+	w->released |= together;
+	for (; left; left &= left - 1)
+		w->mask[__builtin_ctz(left)] = together;
+}
+
+UNSEEN static uint32_t lanes_alike(__u64 key)
+{
+	struct warp *w = self->running->warp;
+	uint32_t i = self->running->id.lane, bit = 1U << i;
+	uint32_t turns = patience(self);
+
+	w->key[i] = key;
+	w->parked |= bit;
+	while (!(w->released & bit)) {
+		if (turns && (w->parked | w->released) != w->alive) {
+			turns--;
+			wbell_host_relax();
+			continue;
+		}
+		release(w, parked_with(w, key));
+	}
+	w->released &= ~bit;
+	return w->mask[i];
+}
+
+UNSEEN const struct wbell_host_group *wbell_host_group_now(void)
+{
+	static const struct wbell_host_group group = {
+		.lane = lane,
+		.lanes_all = lanes_all,
+		.lanes_alike = lanes_alike,
+		.lanes_sync = lanes_sync,
+		.lanes_read = lanes_read,
+		.thread_in_block = thread_in_block,
+		.block_in_grid = block_in_grid,
+		.block_barrier = block_barrier,
+		.block_room = block_room,
+	};
+
+	return self && self->running ? &group : NULL;
+}
+
+void wbell_host_trap(const char *file, __u32 line, const char *rule)
+{
+	fprintf(stderr, "%s:%u: a device call broke a rule: %s\n", file, line,
+		rule);
+	abort();
 }
 
 void wbell_block_sync(void)
 {
 	if (self && self->running)
-		meet(self->running->block, self->running->id.threads);
+		block_barrier();
 }
 
 void wbell_warp_sync(void)
 {
 	if (self && self->running)
-		meet(self->running->warp, self->running->id.lanes);
+		lanes_sync(lanes_all());
 }
 
-uint64_t wbell_warp_read(uint64_t v, uint32_t lane)
+uint64_t wbell_warp_read(uint64_t v, uint32_t from)
 {
-	struct fiber *f;
-	uint64_t got;
-
 	if (!self || !self->running)
 		return v;
-	f = self->running;
-	if (f->id.lane == lane)
-		f->warp->value = v;
-	wbell_warp_sync();
-	got = f->warp->value;
-	wbell_warp_sync(); /* all have read before the next one shows */
-	return got;
+	return lanes_read(lanes_all(), v, from);
 }
 
 void *wbell_launch_alloc(size_t size)

@@ -349,6 +349,8 @@ int wbell_queue_destroy(struct wbell_queue *q)
 	ctx = q->ctx;
 	pthread_mutex_lock(&ctx->lock);
 	ring_chunk_hide(&ctx->ring, q->index);
+	/* a kernel that still has the view is refused, not let in */
+	__atomic_store_n(&q->chunk->dq.magic, 0, __ATOMIC_RELEASE);
 	ctx->ops->queue_destroy(q->prov);
 	hash_del(ctx, q);
 	chunk_put(q);

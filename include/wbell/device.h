@@ -2,6 +2,10 @@
 /*
  * Device API: what kernels call to drive a NIC by themselves.
  *
+ * The calls below are of one thread; device_group.h has them for the lanes of
+ * a warp, each its own transfer, and for a warp or a block that makes one.
+ * device_set.h chooses among queues, device_count.h waits for many posts.
+ *
  * Every call returns 0, a WBELL_WC_* (> 0: the NIC failed a WQE of this
  * queue, the queue's error record says which and why) or a WBELL_E* (< 0: a
  * local condition; the NIC saw nothing, unless the call says otherwise).
@@ -18,6 +22,7 @@
  * A build may fix what is else read from the queue at each call:
  *	WBELL_FIX_DB_KIND	one of WBELL_DB_*
  *	WBELL_FIX_EXCLUSIVE	0 or 1
+ * With WBELL_DEBUG, a call that breaks a rule stops there and cites it.
  */
 #ifndef WBELL_DEVICE_H
 #define WBELL_DEVICE_H
@@ -25,7 +30,9 @@
 #include "queue.h"
 #include "device_arch.h"
 #include "device_queue.h"
+#include "device_slot.h"
 #include "device_post.h"
+#include "device_turn.h"
 
 /* How put_signal keeps the signal behind the data. */
 #define WBELL_ORDER_NIC	  0 /* RC order: the responder executes in order */
@@ -36,6 +43,11 @@
 #ifndef WBELL_SIGNAL_WAIT_US
 #define WBELL_SIGNAL_WAIT_US 1000000ULL
 #endif
+
+/* Rules that more than one call keeps, as a debug build cites them. */
+#define WBELL_RULE_LENGTH   "a message has at most 2^31 bytes"
+#define WBELL_RULE_ALIGNED  "an atomic is at a multiple of 8"
+#define WBELL_RULE_RECEIVES "the queue has a receive ring, the result a place"
 
 struct wbell_recv_done {
 	__u64 index; /* of the receive WQE, counted from 0 */
@@ -68,35 +80,43 @@ WBELL_FN __u64 wbell_wqe_move(const struct wbell_dqueue *q, __u64 index,
 				 imm_be);
 }
 
-WBELL_FN int wbell_move(struct wbell_dqueue *q, __u32 opcode, __u32 imm_be,
-			const struct wbell_move *m, struct wbell_ticket *t)
+WBELL_FN struct wbell_move wbell_move_of(__u64 local, __u32 lkey, __u64 remote,
+					 __u32 rkey, __u64 n)
 {
-	__u64 index, bell;
+	struct wbell_move m;
+
+	m.local = local;
+	m.remote = remote;
+	m.n = n;
+	m.lkey = lkey;
+	m.rkey = rkey;
+	return m;
+}
+
+WBELL_FN int wbell_move_post(struct wbell_dqueue *q, __u32 opcode, __u32 imm_be,
+			     const struct wbell_move *m, int together,
+			     struct wbell_ticket *t)
+{
+	struct wbell_turn w;
+	__u64 bell;
 
 	if (m->n > WBELL_MSG_MAX)
-		return WBELL_EINVAL;
-	index = wbell_take(q, 1);
-	if (index & WBELL_NO_SLOT)
-		return wbell_no_slot(index);
+		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_LENGTH);
+	if (wbell_turn_begin(q, 1, together, &w) & WBELL_NO_SLOT)
+		return wbell_no_slot(w.index);
 	if (t)
-		t->index = index;
-	bell = wbell_wqe_move(q, index, opcode, WBELL_CTRL_CQ_UPDATE, imm_be,
-			      m);
-	return wbell_submit(q, index, 1, bell, 0);
+		t->index = w.index;
+	bell = wbell_wqe_move(q, w.index, opcode, w.flags, imm_be, m);
+	return wbell_turn_end(q, 1, together, &w, bell);
 }
 
 /* RDMA WRITE of n bytes, 0..2^31. */
 WBELL_FN int wbell_put(struct wbell_dqueue *q, __u64 src, __u32 lkey, __u64 dst,
 		       __u32 rkey, __u64 n, struct wbell_ticket *t)
 {
-	struct wbell_move m;
+	struct wbell_move m = wbell_move_of(src, lkey, dst, rkey, n);
 
-	m.local = src;
-	m.remote = dst;
-	m.n = n;
-	m.lkey = lkey;
-	m.rkey = rkey;
-	return wbell_move(q, WBELL_OP_WRITE, 0, &m, t);
+	return wbell_move_post(q, WBELL_OP_WRITE, 0, &m, WBELL_ALONE, t);
 }
 
 /* As put, and takes a receive WQE at the peer, which gets imm. */
@@ -104,14 +124,10 @@ WBELL_FN int wbell_put_imm(struct wbell_dqueue *q, __u64 src, __u32 lkey,
 			   __u64 dst, __u32 rkey, __u64 n, __u32 imm,
 			   struct wbell_ticket *t)
 {
-	struct wbell_move m;
+	struct wbell_move m = wbell_move_of(src, lkey, dst, rkey, n);
 
-	m.local = src;
-	m.remote = dst;
-	m.n = n;
-	m.lkey = lkey;
-	m.rkey = rkey;
-	return wbell_move(q, WBELL_OP_WRITE_IMM, wbell_swap32(imm), &m, t);
+	return wbell_move_post(q, WBELL_OP_WRITE_IMM, wbell_swap32(imm), &m,
+			       WBELL_ALONE, t);
 }
 
 /* RDMA READ of n bytes, 0..2^31. */
@@ -119,14 +135,10 @@ WBELL_FN int wbell_get(struct wbell_dqueue *q, __u64 dst_local, __u32 lkey,
 		       __u64 src_remote, __u32 rkey, __u64 n,
 		       struct wbell_ticket *t)
 {
-	struct wbell_move m;
+	struct wbell_move m =
+		wbell_move_of(dst_local, lkey, src_remote, rkey, n);
 
-	m.local = dst_local;
-	m.remote = src_remote;
-	m.n = n;
-	m.lkey = lkey;
-	m.rkey = rkey;
-	return wbell_move(q, WBELL_OP_READ, 0, &m, t);
+	return wbell_move_post(q, WBELL_OP_READ, 0, &m, WBELL_ALONE, t);
 }
 
 /* Bytes [at, at + 4) of the n at data, as a word in memory order. */
@@ -141,6 +153,43 @@ WBELL_FN __u32 wbell_word(const void *data, __u32 at, __u32 n)
 	return w;
 }
 
+/* Inline data of a WRITE, n 1..28 bytes; returns the doorbell value. */
+WBELL_FN __u64 wbell_wqe_inline(const struct wbell_dqueue *q, __u64 index,
+				__u32 flags, const void *data, __u32 n)
+{
+	__u64 slot = wbell_slot(q, index);
+	__u32 w[7];
+	__u32 i;
+
+	for (i = 0; i < 7; i++)
+		w[i] = wbell_word(data, i * 4, n);
+	wbell_seg_store(slot + 32, wbell_swap32(n | WBELL_INLINE), w[0], w[1],
+			w[2]);
+	if (n > 12)
+		wbell_seg_store(slot + 48, w[3], w[4], w[5], w[6]);
+	return wbell_wqe_ctrl_be(q, index, WBELL_OP_WRITE, n > 12 ? 4 : 3,
+				 flags, 0);
+}
+
+WBELL_FN int wbell_put_words(struct wbell_dqueue *q, const void *data, __u32 n,
+			     __u64 dst, __u32 rkey, int together,
+			     struct wbell_ticket *t)
+{
+	struct wbell_turn w;
+	__u64 bell;
+
+	if (!data || n - 1 >= WBELL_INLINE_ONE_BB)
+		return WBELL_REFUSE(WBELL_EINVAL,
+				    "inline data has 1 to 28 bytes");
+	if (wbell_turn_begin(q, 1, together, &w) & WBELL_NO_SLOT)
+		return wbell_no_slot(w.index);
+	if (t)
+		t->index = w.index;
+	wbell_wqe_raddr(wbell_slot(q, w.index) + 16, dst, rkey);
+	bell = wbell_wqe_inline(q, w.index, w.flags, data, n);
+	return wbell_turn_end(q, 1, together, &w, bell);
+}
+
 /*
  * RDMA WRITE of 1..28 bytes that lie in the WQE: data may be reused at once,
  * and may be in any memory the thread can read.
@@ -148,28 +197,7 @@ WBELL_FN __u32 wbell_word(const void *data, __u32 at, __u32 n)
 WBELL_FN int wbell_put_inline(struct wbell_dqueue *q, const void *data, __u32 n,
 			      __u64 dst, __u32 rkey, struct wbell_ticket *t)
 {
-	__u32 w[7];
-	__u64 index, slot, bell;
-	__u32 i;
-
-	if (!data || n - 1 >= WBELL_INLINE_ONE_BB)
-		return WBELL_EINVAL;
-	index = wbell_take(q, 1);
-	if (index & WBELL_NO_SLOT)
-		return wbell_no_slot(index);
-	for (i = 0; i < 7; i++)
-		w[i] = wbell_word(data, i * 4, n);
-	slot = wbell_slot(q, index);
-	wbell_wqe_raddr(slot + 16, dst, rkey);
-	wbell_seg_store(slot + 32, wbell_swap32(n | WBELL_INLINE), w[0], w[1],
-			w[2]);
-	if (n > 12)
-		wbell_seg_store(slot + 48, w[3], w[4], w[5], w[6]);
-	bell = wbell_wqe_ctrl(q, index, WBELL_OP_WRITE, n > 12 ? 4 : 3,
-			      WBELL_CTRL_CQ_UPDATE, 0);
-	if (t)
-		t->index = index;
-	return wbell_submit(q, index, 1, bell, 0);
+	return wbell_put_words(q, data, n, dst, rkey, WBELL_ALONE, t);
 }
 
 /* ---- atomics, 8 bytes at an address that is a multiple of 8 ---- */
@@ -193,35 +221,45 @@ WBELL_FN __u64 wbell_wqe_amo(const struct wbell_dqueue *q, __u64 index,
 	return wbell_wqe_ctrl_be(q, index, opcode, 4, flags, 0);
 }
 
-WBELL_FN int wbell_amo(struct wbell_dqueue *q, __u32 opcode,
-		       const struct wbell_amo *a, struct wbell_ticket *t)
+WBELL_FN struct wbell_amo wbell_amo_of(__u64 result, __u32 lkey, __u64 remote,
+				       __u32 rkey, __u64 compare,
+				       __u64 swap_add)
 {
-	__u64 index, bell;
+	struct wbell_amo a;
+
+	a.result = result;
+	a.remote = remote;
+	a.swap_add = swap_add;
+	a.compare = compare;
+	a.lkey = lkey;
+	a.rkey = rkey;
+	return a;
+}
+
+WBELL_FN int wbell_amo_post(struct wbell_dqueue *q, __u32 opcode,
+			    const struct wbell_amo *a, int together,
+			    struct wbell_ticket *t)
+{
+	struct wbell_turn w;
+	__u64 bell;
 
 	if ((a->remote | a->result) & 7)
-		return WBELL_EINVAL;
-	index = wbell_take(q, 1);
-	if (index & WBELL_NO_SLOT)
-		return wbell_no_slot(index);
-	bell = wbell_wqe_amo(q, index, opcode, WBELL_CTRL_CQ_UPDATE, a);
+		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_ALIGNED);
+	if (wbell_turn_begin(q, 1, together, &w) & WBELL_NO_SLOT)
+		return wbell_no_slot(w.index);
 	if (t)
-		t->index = index;
-	return wbell_submit(q, index, 1, bell, 0);
+		t->index = w.index;
+	bell = wbell_wqe_amo(q, w.index, opcode, w.flags, a);
+	return wbell_turn_end(q, 1, together, &w, bell);
 }
 
 WBELL_FN int wbell_fetch_add(struct wbell_dqueue *q, __u64 result, __u32 lkey,
 			     __u64 raddr, __u32 rkey, __u64 add,
 			     struct wbell_ticket *t)
 {
-	struct wbell_amo a;
+	struct wbell_amo a = wbell_amo_of(result, lkey, raddr, rkey, 0, add);
 
-	a.result = result;
-	a.remote = raddr;
-	a.swap_add = add;
-	a.compare = 0;
-	a.lkey = lkey;
-	a.rkey = rkey;
-	return wbell_amo(q, WBELL_OP_FA, &a, t);
+	return wbell_amo_post(q, WBELL_OP_FA, &a, WBELL_ALONE, t);
 }
 
 /* Stores swap when the old value is compare. */
@@ -230,15 +268,10 @@ WBELL_FN int wbell_compare_swap(struct wbell_dqueue *q, __u64 result,
 				__u64 compare, __u64 swap,
 				struct wbell_ticket *t)
 {
-	struct wbell_amo a;
+	struct wbell_amo a =
+		wbell_amo_of(result, lkey, raddr, rkey, compare, swap);
 
-	a.result = result;
-	a.remote = raddr;
-	a.swap_add = swap;
-	a.compare = compare;
-	a.lkey = lkey;
-	a.rkey = rkey;
-	return wbell_amo(q, WBELL_OP_CS, &a, t);
+	return wbell_amo_post(q, WBELL_OP_CS, &a, WBELL_ALONE, t);
 }
 
 /* ---- put, then add to a remote counter ---- */
@@ -249,33 +282,49 @@ WBELL_SLOW int wbell_signal_late(struct wbell_dqueue *q,
 				 struct wbell_ticket *t)
 {
 	struct wbell_ticket data;
-	int rc = wbell_move(q, WBELL_OP_WRITE, 0, m, &data);
+	int rc = wbell_move_post(q, WBELL_OP_WRITE, 0, m, WBELL_ALONE, &data);
 
 	if (!rc)
 		rc = wbell_wait(q, data,
 				wbell_deadline_us(WBELL_SIGNAL_WAIT_US));
-	return rc ? rc : wbell_amo(q, WBELL_OP_FA, a, t);
+	return rc ? rc : wbell_amo_post(q, WBELL_OP_FA, a, WBELL_ALONE, t);
 }
 
 /* Both WQEs by one reserve and one doorbell; the ticket is the atomic's. */
 WBELL_FN int wbell_signal_behind(struct wbell_dqueue *q,
 				 const struct wbell_move *m,
 				 const struct wbell_amo *a, int order,
-				 struct wbell_ticket *t)
+				 int together, struct wbell_ticket *t)
 {
-	__u32 flags = WBELL_CTRL_CQ_UPDATE;
-	__u64 index = wbell_take(q, 2);
+	struct wbell_turn w;
 	__u64 bell;
 
-	if (index & WBELL_NO_SLOT)
-		return wbell_no_slot(index);
+	if (wbell_turn_begin(q, 2, together, &w) & WBELL_NO_SLOT)
+		return wbell_no_slot(w.index);
 	if (t)
-		t->index = index + 1;
-	wbell_wqe_move(q, index, WBELL_OP_WRITE, 0, 0, m);
+		t->index = w.index + 1;
+	wbell_wqe_move(q, w.index, WBELL_OP_WRITE, 0, 0, m);
 	if (order == WBELL_ORDER_FENCE)
-		flags |= WBELL_CTRL_FENCE;
-	bell = wbell_wqe_amo(q, index + 1, WBELL_OP_FA, flags, a);
-	return wbell_submit(q, index, 2, bell, 0);
+		w.flags |= WBELL_CTRL_FENCE;
+	bell = wbell_wqe_amo(q, w.index + 1, WBELL_OP_FA, w.flags, a);
+	return wbell_turn_end(q, 2, together, &w, bell);
+}
+
+/* sig: the atomic that adds; its operand is add. */
+WBELL_FN int wbell_signal(struct wbell_dqueue *q, const struct wbell_move *m,
+			  const struct wbell_amo *sig, int order, int together,
+			  struct wbell_ticket *t)
+{
+	if (m->n > WBELL_MSG_MAX)
+		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_LENGTH);
+	if (sig->remote & 7)
+		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_ALIGNED);
+	if ((__u32)order > WBELL_ORDER_WAIT)
+		return WBELL_REFUSE(WBELL_EINVAL,
+				    "an order is one of WBELL_ORDER_*");
+	if (order == WBELL_ORDER_WAIT)
+		return wbell_signal_late(q, m, sig, t);
+	return wbell_signal_behind(q, m, sig, order, together, t);
 }
 
 /*
@@ -289,73 +338,49 @@ WBELL_FN int wbell_put_signal(struct wbell_dqueue *q, __u64 src, __u32 lkey,
 			      __u32 sig_rkey, __u64 add, int order,
 			      struct wbell_ticket *t)
 {
-	struct wbell_move m;
-	struct wbell_amo a;
+	struct wbell_move m = wbell_move_of(src, lkey, dst, rkey, n);
+	struct wbell_amo a = wbell_amo_of(0, 0, sig_addr, sig_rkey, 0, add);
 
-	if (n > WBELL_MSG_MAX || sig_addr & 7 || (__u32)order > 2)
-		return WBELL_EINVAL;
-	m.local = src;
-	m.remote = dst;
-	m.n = n;
-	m.lkey = lkey;
-	m.rkey = rkey;
-	a.result = 0;
-	a.remote = sig_addr;
-	a.swap_add = add;
-	a.compare = 0;
-	a.lkey = 0;
-	a.rkey = sig_rkey;
-	if (order == WBELL_ORDER_WAIT)
-		return wbell_signal_late(q, &m, &a, t);
-	return wbell_signal_behind(q, &m, &a, order, t);
+	return wbell_signal(q, &m, &a, order, WBELL_ALONE, t);
 }
 
 /* ---- two-sided ---- */
 
 WBELL_FN int wbell_send_op(struct wbell_dqueue *q, __u32 opcode, __u32 imm,
-			   const struct wbell_move *m, struct wbell_ticket *t)
+			   const struct wbell_move *m, int together,
+			   struct wbell_ticket *t)
 {
-	__u64 index, bell;
+	struct wbell_turn w;
+	__u64 bell;
 
 	if (m->n > WBELL_MSG_MAX)
-		return WBELL_EINVAL;
-	index = wbell_take(q, 1);
-	if (index & WBELL_NO_SLOT)
-		return wbell_no_slot(index);
-	if ((__u32)m->n)
-		wbell_wqe_data(wbell_slot(q, index) + 16, m->local, m->lkey,
-			       (__u32)m->n);
-	bell = wbell_wqe_ctrl(q, index, opcode, (__u32)m->n ? 2 : 1,
-			      WBELL_CTRL_CQ_UPDATE, imm);
+		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_LENGTH);
+	if (wbell_turn_begin(q, 1, together, &w) & WBELL_NO_SLOT)
+		return wbell_no_slot(w.index);
 	if (t)
-		t->index = index;
-	return wbell_submit(q, index, 1, bell, 0);
+		t->index = w.index;
+	if ((__u32)m->n)
+		wbell_wqe_data(wbell_slot(q, w.index) + 16, m->local, m->lkey,
+			       (__u32)m->n);
+	bell = wbell_wqe_ctrl(q, w.index, opcode, (__u32)m->n ? 2 : 1, w.flags,
+			      imm);
+	return wbell_turn_end(q, 1, together, &w, bell);
 }
 
 WBELL_FN int wbell_send(struct wbell_dqueue *q, __u64 src, __u32 lkey, __u64 n,
 			struct wbell_ticket *t)
 {
-	struct wbell_move m;
+	struct wbell_move m = wbell_move_of(src, lkey, 0, 0, n);
 
-	m.local = src;
-	m.remote = 0;
-	m.n = n;
-	m.lkey = lkey;
-	m.rkey = 0;
-	return wbell_send_op(q, WBELL_OP_SEND, 0, &m, t);
+	return wbell_send_op(q, WBELL_OP_SEND, 0, &m, WBELL_ALONE, t);
 }
 
 WBELL_FN int wbell_send_imm(struct wbell_dqueue *q, __u64 src, __u32 lkey,
 			    __u64 n, __u32 imm, struct wbell_ticket *t)
 {
-	struct wbell_move m;
+	struct wbell_move m = wbell_move_of(src, lkey, 0, 0, n);
 
-	m.local = src;
-	m.remote = 0;
-	m.n = n;
-	m.lkey = lkey;
-	m.rkey = 0;
-	return wbell_send_op(q, WBELL_OP_SEND_IMM, imm, &m, t);
+	return wbell_send_op(q, WBELL_OP_SEND_IMM, imm, &m, WBELL_ALONE, t);
 }
 
 /*
@@ -369,8 +394,10 @@ WBELL_FN int wbell_recv(struct wbell_dqueue *q, __u64 addr, __u32 lkey, __u32 n)
 
 	if (rc)
 		return rc;
-	if (q->log_rq == 0xff || n > WBELL_MSG_MAX)
-		return WBELL_EINVAL;
+	if (q->log_rq == 0xff)
+		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_RECEIVES);
+	if (n > WBELL_MSG_MAX)
+		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_LENGTH);
 	pi = wbell_ld_relaxed(WBELL_ADDR(&q->rq_pi));
 	if ((pi - wbell_ld_acquire(WBELL_ADDR(&q->rcq_ci))) >> q->log_rq)
 		return WBELL_EAGAIN;
@@ -428,7 +455,7 @@ WBELL_FN int wbell_recv_test(struct wbell_dqueue *q,
 	if (rc)
 		return rc;
 	if (!out || q->log_rq == 0xff)
-		return WBELL_EINVAL;
+		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_RECEIVES);
 	ci = wbell_ld_relaxed(WBELL_ADDR(&q->rcq_ci));
 	cqe = q->rcq + ((ci & ((1U << q->log_rcq) - 1)) << WBELL_BB_SHIFT);
 	tail = wbell_ld_acquire32_sys(cqe + 60);
@@ -483,5 +510,9 @@ WBELL_FN int wbell_flush(struct wbell_dqueue *q)
 			      0);
 	return wbell_submit(q, index, 1, bell, 0);
 }
+
+#include "device_count.h"
+#include "device_group.h"
+#include "device_set.h"
 
 #endif /* WBELL_DEVICE_H */

@@ -58,6 +58,34 @@ WBELL_FN __u32 wbell_tail_counter(__u32 tail)
 	return r;
 }
 
+/* v modulo 2^bits; bits < 32. */
+WBELL_FN __u32 wbell_low_bits(__u32 v, __u32 bits)
+{
+	__u32 r;
+
+	asm("szext.clamp.u32 %0, %1, %2;" : "=r"(r) : "r"(v), "r"(bits));
+	return r;
+}
+
+/* Bits of a where mask has ones, of b elsewhere. */
+WBELL_FN __u32 wbell_select(__u32 mask, __u32 a, __u32 b)
+{
+	__u32 r;
+
+	asm("lop3.b32 %0, %1, %2, %3, 0xca;"
+	    : "=r"(r)
+	    : "r"(mask), "r"(a), "r"(b));
+	return r;
+}
+
+WBELL_FN __u64 wbell_mad_wide(__u32 a, __u32 b, __u64 c)
+{
+	__u64 r;
+
+	asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+	return r;
+}
+
 WBELL_FN __u64 wbell_ld_relaxed(__u64 addr)
 {
 	__u64 v;
@@ -224,6 +252,38 @@ WBELL_FN void wbell_relax(void)
 	asm volatile("nanosleep.u32 100;" ::: "memory");
 }
 
+WBELL_FN void wbell_and_relaxed_sys(__u64 addr, __u64 v)
+{
+	asm volatile("red.relaxed.sys.global.and.b64 [%0], %1;" ::"l"(addr),
+		     "l"(v)
+		     : "memory");
+}
+
+WBELL_FN void wbell_or_release_sys(__u64 addr, __u64 v)
+{
+	asm volatile("red.release.sys.global.or.b64 [%0], %1;" ::"l"(addr),
+		     "l"(v)
+		     : "memory");
+}
+
+WBELL_FN __u64 wbell_ld_acquire_sys(__u64 addr)
+{
+	__u64 v;
+
+	asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
+		     : "=l"(v)
+		     : "l"(addr)
+		     : "memory");
+	return v;
+}
+
+#ifdef WBELL_DEBUG
+WBELL_FN void wbell_trap(const char *file, __u32 line, const char *rule)
+{
+	__assert_fail(rule, file, line, "warpbell");
+}
+#endif
+
 #else /* host */
 
 #define WBELL_FN   static inline __attribute__((always_inline, unused))
@@ -238,6 +298,9 @@ void wbell_host_relax(void);
 #ifdef WBELL_HOST_STEP
 void wbell_host_step(void);
 #endif
+#define WBELL_WEAK __attribute__((weak, visibility("default")))
+/* Does not return.  Without it a debug build traps without a word. */
+WBELL_WEAK void wbell_host_trap(const char *file, __u32 line, const char *rule);
 #ifdef __cplusplus
 }
 #endif
@@ -286,6 +349,23 @@ WBELL_FN __u32 wbell_be_low16(__u32 v)
 WBELL_FN __u32 wbell_tail_counter(__u32 tail)
 {
 	return wbell_swap32(tail) >> 16;
+}
+
+/* v modulo 2^bits; bits < 32. */
+WBELL_FN __u32 wbell_low_bits(__u32 v, __u32 bits)
+{
+	return v & ((1U << bits) - 1);
+}
+
+/* Bits of a where mask has ones, of b elsewhere. */
+WBELL_FN __u32 wbell_select(__u32 mask, __u32 a, __u32 b)
+{
+	return (a & mask) | (b & ~mask);
+}
+
+WBELL_FN __u64 wbell_mad_wide(__u32 a, __u32 b, __u64 c)
+{
+	return (__u64)a * b + c;
 }
 
 WBELL_FN __u64 wbell_ld_relaxed(__u64 addr)
@@ -435,6 +515,39 @@ WBELL_FN void wbell_relax(void)
 	wbell_host_relax();
 }
 
+WBELL_FN void wbell_and_relaxed_sys(__u64 addr, __u64 v)
+{
+	WBELL_STEP();
+	__atomic_fetch_and(WBELL_P64(addr), v, __ATOMIC_RELAXED);
+}
+
+WBELL_FN void wbell_or_release_sys(__u64 addr, __u64 v)
+{
+	WBELL_STEP();
+	__atomic_fetch_or(WBELL_P64(addr), v, __ATOMIC_RELEASE);
+}
+
+WBELL_FN __u64 wbell_ld_acquire_sys(__u64 addr)
+{
+	return wbell_ld_acquire(addr);
+}
+
+#ifdef WBELL_DEBUG
+WBELL_FN void wbell_trap(const char *file, __u32 line, const char *rule)
+{
+	if (wbell_host_trap)
+		wbell_host_trap(file, line, rule);
+	__builtin_trap();
+}
+#endif
+
 #endif /* __CUDACC__ */
+
+/* The status of a call that broke a rule; a debug build stops there. */
+#ifdef WBELL_DEBUG
+#define WBELL_REFUSE(rc, rule) (wbell_trap(__FILE__, __LINE__, rule), (rc))
+#else
+#define WBELL_REFUSE(rc, rule) (rc)
+#endif
 
 #endif /* WBELL_DEVICE_ARCH_H */

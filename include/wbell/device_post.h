@@ -7,7 +7,7 @@
 #ifndef WBELL_DEVICE_POST_H
 #define WBELL_DEVICE_POST_H
 
-#include "device_queue.h"
+#include "device_slot.h"
 
 /* struct wbell_wr.flags */
 #define WBELL_POST_UNSIGNALLED 0x01
@@ -221,15 +221,19 @@ WBELL_FN int wbell_post(struct wbell_dqueue *q, const struct wbell_wr *wr,
 
 	if (rc)
 		return rc;
-	if (!wr)
-		return WBELL_EINVAL;
-	rc = wbell_wr_size(q, wr, &ds);
-	if (rc)
-		return rc;
+	if (!wr || wbell_wr_size(q, wr, &ds))
+		return WBELL_REFUSE(WBELL_EINVAL,
+				    "a request has a known opcode and flags, "
+				    "and fits max_sge and max_inline");
 	nbb = (ds + 3) >> 2;
 	index = wbell_take(q, nbb);
 	if (index & WBELL_NO_SLOT)
 		return wbell_no_slot(index);
+#ifndef WBELL_MUTANT_PLAIN
+	/* seen by whoever sees the CQE, for the doorbell releases it */
+	if (nbb > 1)
+		wbell_st_relaxed32_sys(wbell_plain_addr(q), WBELL_PLAIN_NO);
+#endif
 	bell = wbell_wr_build(q, wr, index, ds);
 	if (t)
 		t->index = index;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause */
 /*
- * The queue under the operations of device.h: reserve, build, publish;
- * consume CQEs, test, wait; the error record.
+ * The queue under the operations of device.h: consume CQEs, test, wait; the
+ * error record.  device_slot.h has the other end.
  *
  * Who may touch what: slots [done, reserved) of the ring belong to posters
  * until they publish, then to the NIC; cq_state moves by whoever finds the
@@ -25,9 +25,6 @@
 #endif
 #define WBELL_DEADLINE_MAX_US 86400000000ULL /* a day */
 
-/* wbell_publish(): leave the doorbell to a later post or wbell_flush(). */
-#define WBELL_MORE 0x1
-
 /* ---- small parts ---- */
 
 #define WBELL_ADDR(p) ((__u64)(__UINTPTR_TYPE__)(p))
@@ -35,8 +32,11 @@
 WBELL_FN int wbell_check(const struct wbell_dqueue *q)
 {
 	if (!q)
-		return WBELL_EINVAL;
-	return q->magic == WBELL_DQUEUE_MAGIC ? 0 : WBELL_EPROTO;
+		return WBELL_REFUSE(WBELL_EINVAL, "a queue is not NULL");
+	if (q->magic == WBELL_DQUEUE_MAGIC)
+		return 0;
+	return WBELL_REFUSE(WBELL_EPROTO,
+			    "a queue is alive, and of this header's version");
 }
 
 /* The same question where only the answer yes matters. */
@@ -71,9 +71,9 @@ WBELL_FN __u32 wbell_depth(const struct wbell_dqueue *q)
 
 WBELL_FN __u64 wbell_slot(const struct wbell_dqueue *q, __u64 index)
 {
-	__u32 mask = wbell_depth(q) - 1;
+	__u32 at = wbell_low_bits((__u32)index, q->log_depth);
 
-	return q->sq + ((__u64)((__u32)index & mask) << WBELL_BB_SHIFT);
+	return q->sq + ((__u64)at << WBELL_BB_SHIFT);
 }
 
 /*
@@ -83,6 +83,12 @@ WBELL_FN __u64 wbell_slot(const struct wbell_dqueue *q, __u64 index)
 WBELL_FN int wbell_is_done(__u64 cq_state, __u64 end)
 {
 	return (__s64)(cq_state - (end << WBELL_CQ_CI_BITS)) >= 0;
+}
+
+WBELL_FN int wbell_is_past(__u64 cq_state, __u64 index)
+{
+	return (__s32)((__u32)(cq_state >> WBELL_CQ_CI_BITS) - (__u32)index) >
+	       0;
 }
 
 WBELL_FN __u64 wbell_deadline_us(__u64 us)
@@ -105,6 +111,25 @@ WBELL_FN __u64 wbell_failed_addr(const struct wbell_dqueue *q)
 WBELL_FN int wbell_has_failed(const struct wbell_dqueue *q)
 {
 	return wbell_ld_relaxed32_sys(wbell_failed_addr(q)) != 0;
+}
+
+/*
+ * A plain queue has no CQ doorbell record, and no WQE of more than one block
+ * was ever posted: then a CQE alone tells what it frees, and the WQE, which
+ * may lie in host memory, need not be read again.
+ */
+#define WBELL_PLAIN_UNKNOWN 0
+#define WBELL_PLAIN_YES	    1
+#define WBELL_PLAIN_NO	    2
+
+WBELL_FN __u64 wbell_plain_addr(const struct wbell_dqueue *q)
+{
+	return WBELL_ADDR(&q->plain);
+}
+
+WBELL_FN __u32 wbell_plain(const struct wbell_dqueue *q)
+{
+	return wbell_ld_relaxed32_sys(wbell_plain_addr(q));
 }
 
 /* ---- errors, all out of line ---- */
@@ -187,7 +212,7 @@ WBELL_SLOW int wbell_verdict(const struct wbell_dqueue *q, __u64 index)
  * Tell the NIC how far CQEs are consumed.  Whoever stores last looks last,
  * so the newest value stays; this needs store before load, hence the fences.
  */
-WBELL_FN void wbell_cq_ring(struct wbell_dqueue *q)
+WBELL_SLOW void wbell_cq_ring(struct wbell_dqueue *q)
 {
 	__u64 state = wbell_ld_relaxed(WBELL_ADDR(&q->cq_state));
 	__u64 told;
@@ -211,32 +236,55 @@ WBELL_FN __u32 wbell_cq_ahead(__u64 cq_state, __u32 tail)
 
 WBELL_FN __u64 wbell_cqe_addr(const struct wbell_dqueue *q, __u64 cq_state)
 {
-	__u32 mask = (1U << q->log_cq) - 1;
+	__u32 at = wbell_low_bits((__u32)cq_state, q->log_cq);
 
-	return q->cq + ((__u64)((__u32)cq_state & mask) << WBELL_BB_SHIFT);
+	return q->cq + ((__u64)at << WBELL_BB_SHIFT);
 }
 
-/*
- * Move cq_state past the CQE whose last four bytes are tail: counter,
- * signature, op_own, which the NIC writes last.  The slot of its WQE is
- * nobody's until cq_state moves, so ds there tells how much that frees.
- * 0: another was faster.
- */
-WBELL_FN int wbell_cq_pass(struct wbell_dqueue *q, __u64 state, __u32 tail)
+/* cq_state after a CQE that completes the blocks below done + past. */
+WBELL_FN __u64 wbell_cq_next(__u64 state, __u32 past)
 {
-	__u32 ahead = wbell_cq_ahead(state, tail);
-	__u64 slot = wbell_slot(q, (state >> WBELL_CQ_CI_BITS) + ahead);
-	__u32 nbb = (wbell_ld_relaxed8(slot + 7) + 3) >> 2;
-	__u64 next = state + ((__u64)(ahead + nbb) << WBELL_CQ_CI_BITS);
+	__u64 next = wbell_mad_wide(past, 1U << WBELL_CQ_CI_BITS, state);
 
 	/* the index below done counts in its own 24 bits */
-	next = (next & ~WBELL_CQ_CI_MASK) | ((state + 1) & WBELL_CQ_CI_MASK);
+	return next >> 32 << 32 |
+	       wbell_select(WBELL_CQ_CI_MASK, (__u32)state + 1, (__u32)next);
+}
+
+/* Returns 0 when another was faster. */
+WBELL_FN int wbell_cq_move(struct wbell_dqueue *q, __u64 state, __u64 next)
+{
 	if (wbell_exclusive(q)) {
 		wbell_st_release(WBELL_ADDR(&q->cq_state), next);
 		return 1;
 	}
 	return wbell_cas_release(WBELL_ADDR(&q->cq_state), state, next) ==
 	       state;
+}
+
+/*
+ * Move cq_state past the CQE whose last four bytes are tail: counter,
+ * signature, op_own, which the NIC writes last.  The slot of its WQE is
+ * nobody's until cq_state moves, so ds there tells how much that frees.
+ */
+WBELL_FN int wbell_cq_pass(struct wbell_dqueue *q, __u64 state, __u32 tail)
+{
+	__u64 slot = wbell_slot(q, wbell_tail_counter(tail));
+	__u32 nbb = (wbell_ld_relaxed8(slot + 7) + 3) >> 2;
+
+	return wbell_cq_move(
+		q, state,
+		wbell_cq_next(state, wbell_cq_ahead(state, tail) + nbb));
+}
+
+/* As wbell_cq_pass() in a plain queue: no look at the WQE. */
+WBELL_FN void wbell_cq_pass_plain(struct wbell_dqueue *q, __u64 state,
+				  __u32 tail)
+{
+	__u32 done = (__u32)(state >> WBELL_CQ_CI_BITS);
+	__u32 past = wbell_tail_counter(tail) + 1 - done;
+
+	wbell_cq_move(q, state, wbell_cq_next(state, past & 0xffff));
 }
 
 WBELL_FN __u32 wbell_cq_tail(const struct wbell_dqueue *q, __u64 state)
@@ -326,39 +374,75 @@ WBELL_FN int wbell_test(struct wbell_dqueue *q, struct wbell_ticket t)
 	return WBELL_EAGAIN;
 }
 
-/* The loop of wait: once in a kernel, however many places wait. */
-WBELL_SLOW int wbell_wait_on(struct wbell_dqueue *q, __u64 index,
-			     __u64 deadline_ns)
+/*
+ * A round of wait that its loop has no answer to: the queue is not ours, not
+ * plain or failed, the CQE is an error, or nothing came.  WBELL_EAGAIN: look
+ * again.
+ */
+WBELL_SLOW int wbell_wait_else(struct wbell_dqueue *q, __u64 index,
+			       __u64 deadline_ns)
 {
 	int rc = wbell_check(q);
 	__u64 state;
 
-	while (!rc) {
-		state = wbell_ld_acquire(WBELL_ADDR(&q->cq_state));
-		if (wbell_is_done(state, index + 1)) {
-			rc = wbell_verdict(q, index);
-			if (rc != WBELL_EAGAIN)
-				return rc;
-		} else if (wbell_cq_step(q, state)) {
-			continue;
-		}
-		rc = wbell_pause(q, deadline_ns);
+	if (rc)
+		return rc;
+	if (wbell_plain(q) == WBELL_PLAIN_UNKNOWN)
+		wbell_cas32_sys(wbell_plain_addr(q), WBELL_PLAIN_UNKNOWN,
+				q->cq_dbrec ? WBELL_PLAIN_NO : WBELL_PLAIN_YES);
+	state = wbell_ld_acquire(WBELL_ADDR(&q->cq_state));
+	if (wbell_is_done(state, index + 1)) {
+		rc = wbell_verdict(q, index);
+		if (rc != WBELL_EAGAIN)
+			return rc;
+	} else if (wbell_cq_step(q, state)) {
+		return WBELL_EAGAIN;
 	}
-	return rc;
+	rc = wbell_pause(q, deadline_ns);
+	return rc ? rc : WBELL_EAGAIN;
 }
 
-/* As test, until the deadline (wbell_deadline_us()) or an abort. */
+/*
+ * The CQE that cq_state names, where all is as usual: it is there, it is
+ * good, the queue is plain.  0: it is not so; 1: cq_state moved.  The look at
+ * plain comes after the one at the CQE, for then whoever posted its WQE has
+ * said that it is not.
+ */
+WBELL_FN int wbell_cq_step_plain(struct wbell_dqueue *q, __u64 state)
+{
+	__u32 tail = wbell_cq_tail(q, state);
+	__u32 owner = (__u32)state >> q->log_cq & WBELL_CQE_OWNER;
+
+	if ((wbell_plain(q) != WBELL_PLAIN_YES) | (tail >> 24 != owner))
+		return 0;
+	wbell_cq_pass_plain(q, state, tail);
+	return 1;
+}
+
+/*
+ * As test, until the deadline (wbell_deadline_us()) or an abort.  The
+ * comparison in the loop is of 32 bits: it takes a ticket of the distant past
+ * for one that is still out, and leaves that to wbell_wait_else().
+ */
 WBELL_FN int wbell_wait(struct wbell_dqueue *q, struct wbell_ticket t,
 			__u64 deadline_ns)
 {
+	int ours = wbell_is_ours(q), rc;
 	__u64 state;
 
-	if (wbell_is_ours(q)) {
-		state = wbell_ld_acquire(WBELL_ADDR(&q->cq_state));
-		if (wbell_is_done(state, t.index + 1) && !wbell_has_failed(q))
-			return 0;
-	}
-	return wbell_wait_on(q, t.index, deadline_ns);
+	do {
+		if (ours) {
+			state = wbell_ld_acquire(WBELL_ADDR(&q->cq_state));
+			if (wbell_is_past(state, t.index) &
+			    !wbell_has_failed(q))
+				return 0;
+			if (wbell_cq_step_plain(q, state))
+				continue;
+		}
+		rc = wbell_wait_else(q, t.index, deadline_ns);
+		if (rc != WBELL_EAGAIN)
+			return rc;
+	} while (1);
 }
 
 /*
@@ -386,232 +470,6 @@ WBELL_FN int wbell_quiet(struct wbell_dqueue *q, __u64 deadline_ns)
 			rc = wbell_pause(q, deadline_ns);
 	} while (!rc);
 	return status > 0 ? status : rc;
-}
-
-/* ---- reserve ---- */
-
-#define WBELL_NO_SLOT (1ULL << 63)
-
-/* Never 0, and compilers shall know: tickets are set or the call failed. */
-WBELL_FN int wbell_no_slot(__u64 index)
-{
-	if (!(int)index)
-		__builtin_unreachable();
-	return (int)index;
-}
-
-WBELL_FN int wbell_slots_free(const struct wbell_dqueue *q, __u64 state,
-			      __u64 at, __u32 nbb)
-{
-	__u32 used = (__u32)at - (__u32)(state >> WBELL_CQ_CI_BITS);
-
-	return (used + nbb - 1) >> q->log_depth == 0;
-}
-
-/* One try; 0: another was faster. */
-WBELL_FN int wbell_slots_claim(struct wbell_dqueue *q, __u64 at, __u32 nbb)
-{
-	if (wbell_exclusive(q)) {
-		wbell_st_relaxed(WBELL_ADDR(&q->reserved), at + nbb);
-		return 1;
-	}
-	return wbell_cas_relaxed(WBELL_ADDR(&q->reserved), at, at + nbb) == at;
-}
-
-/* Whole reserve, for when the first try did not do. */
-WBELL_SLOW __u64 wbell_take_again(struct wbell_dqueue *q, __u32 nbb)
-{
-	int rc = wbell_check(q);
-	__u64 state, at;
-
-	if (!rc && nbb - 1 >= wbell_depth(q))
-		rc = WBELL_EINVAL;
-	while (!rc) {
-		state = wbell_ld_acquire(WBELL_ADDR(&q->cq_state));
-		at = wbell_ld_relaxed(WBELL_ADDR(&q->reserved));
-		if (wbell_has_failed(q))
-			rc = wbell_error_status(q);
-		else if (!wbell_slots_free(q, state, at, nbb))
-			rc = wbell_cq_step(q, state) ? 0 : WBELL_EAGAIN;
-		else if (wbell_slots_claim(q, at, nbb))
-			return at;
-	}
-	return WBELL_NO_SLOT | (__u32)rc;
-}
-
-/* An index, or WBELL_NO_SLOT with a status below; q is checked here. */
-WBELL_FN __u64 wbell_take(struct wbell_dqueue *q, __u32 nbb)
-{
-	__u64 state, at;
-
-	if (wbell_is_ours(q)) {
-		/* in this order: reserved is never behind done */
-		state = wbell_ld_acquire(WBELL_ADDR(&q->cq_state));
-		at = wbell_ld_relaxed(WBELL_ADDR(&q->reserved));
-		if (((!wbell_has_failed(q)) &
-		     wbell_slots_free(q, state, at, nbb)) &&
-		    wbell_slots_claim(q, at, nbb))
-			return at;
-	}
-	return wbell_take_again(q, nbb);
-}
-
-/*
- * Take nbb basic blocks.  WBELL_EAGAIN: full, even after a look at the CQ;
- * nothing was changed.  > 0: the queue has failed.  A thread that got slots
- * must write and publish them: those behind it wait for it.
- */
-WBELL_FN int wbell_reserve(struct wbell_dqueue *q, __u32 nbb, __u64 *index)
-{
-	__u64 at;
-
-	if (nbb - 1 >= WBELL_DEPTH_MAX || !index)
-		return WBELL_EINVAL;
-	at = wbell_take(q, nbb);
-	if (at & WBELL_NO_SLOT)
-		return wbell_no_slot(at);
-	*index = at;
-	return 0;
-}
-
-/* ---- build ---- */
-
-/* As wbell_wqe_ctrl(), with the immediate as it goes out. */
-WBELL_FN __u64 wbell_wqe_ctrl_be(const struct wbell_dqueue *q, __u64 index,
-				 __u32 opcode, __u32 ds, __u32 flags,
-				 __u32 imm_be)
-{
-	__u32 a = wbell_ctrl_word((__u32)index, opcode);
-	__u32 b = wbell_swap32(q->qpn_ds | ds);
-
-	wbell_ctrl_store(wbell_slot(q, index), a, b, flags << 24, imm_be);
-	return (__u64)b << 32 | a;
-}
-
-/*
- * First segment of a WQE; flags is fm_ce_se.  Returns the doorbell value:
- * the segment's first 8 bytes as they lie.
- */
-WBELL_FN __u64 wbell_wqe_ctrl(const struct wbell_dqueue *q, __u64 index,
-			      __u32 opcode, __u32 ds, __u32 flags, __u32 imm)
-{
-	return wbell_wqe_ctrl_be(q, index, opcode, ds, flags,
-				 wbell_swap32(imm));
-}
-
-WBELL_FN void wbell_wqe_raddr(__u64 seg, __u64 raddr, __u32 rkey)
-{
-	wbell_seg_store(seg, wbell_swap32((__u32)(raddr >> 32)),
-			wbell_swap32((__u32)raddr), wbell_swap32(rkey), 0);
-}
-
-/* len 1..2^31; the longest is written as 0. */
-WBELL_FN void wbell_wqe_data(__u64 seg, __u64 addr, __u32 lkey, __u32 len)
-{
-	wbell_seg_store(seg, wbell_swap32(len & ~WBELL_INLINE),
-			wbell_swap32(lkey), wbell_swap32((__u32)(addr >> 32)),
-			wbell_swap32((__u32)addr));
-}
-
-WBELL_FN void wbell_wqe_atomic(__u64 seg, __u64 swap_add, __u64 compare)
-{
-	wbell_seg_store(seg, wbell_swap32((__u32)(swap_add >> 32)),
-			wbell_swap32((__u32)swap_add),
-			wbell_swap32((__u32)(compare >> 32)),
-			wbell_swap32((__u32)compare));
-}
-
-/* ---- publish ---- */
-
-/* Behind others' slots: until they publish, fail, or are given up. */
-WBELL_SLOW int wbell_await_turn(struct wbell_dqueue *q, __u64 index)
-{
-	__u64 deadline = wbell_deadline_us(WBELL_TURN_WAIT_US);
-	int rc = 0;
-
-	while (wbell_ld_acquire(WBELL_ADDR(&q->ready)) != index && !rc) {
-		rc = wbell_error_status(q);
-		if (rc <= 0)
-			rc = wbell_pause(q, deadline);
-	}
-	return rc;
-}
-
-/* The turn ends when the doorbell is rung, so that it never goes back. */
-WBELL_FN void wbell_ring_uar(struct wbell_dqueue *q, __u64 end, __u64 bell)
-{
-	wbell_st_release32_sys(q->dbrec + 4, wbell_be_low16((__u32)end));
-	wbell_fence_sys();
-	wbell_st_mmio(q->db, bell);
-}
-
-WBELL_FN void wbell_ring_word(struct wbell_dqueue *q, __u64 end)
-{
-	if (wbell_exclusive(q))
-		wbell_st_release_sys(q->db, end);
-	else
-		wbell_max_release_sys(q->db, end);
-}
-
-/* bell: the doorbell value of the last WQE in [index, index + nbb). */
-WBELL_FN int wbell_submit(struct wbell_dqueue *q, __u64 index, __u32 nbb,
-			  __u64 bell, __u32 flags)
-{
-	__u64 end = index + nbb;
-	int rc;
-
-#ifndef WBELL_MUTANT_NO_TURN
-	if (!wbell_exclusive(q) &&
-	    wbell_ld_acquire(WBELL_ADDR(&q->ready)) != index) {
-		rc = wbell_await_turn(q, index);
-		if (rc)
-			return rc;
-	}
-#endif
-	if (wbell_db_kind(q) == WBELL_DB_UAR && !(flags & WBELL_MORE))
-		wbell_ring_uar(q, end, bell);
-	if (wbell_exclusive(q))
-		wbell_st_relaxed(WBELL_ADDR(&q->ready), end);
-	else
-		wbell_st_release(WBELL_ADDR(&q->ready), end);
-	if (wbell_db_kind(q) != WBELL_DB_UAR && !(flags & WBELL_MORE))
-		wbell_ring_word(q, end);
-	return 0;
-}
-
-/* Doorbell value of the last WQE of a run of written ones. */
-WBELL_SLOW __u64 wbell_last_bell(const struct wbell_dqueue *q, __u64 index,
-				 __u32 nbb)
-{
-	__u32 at = 0, n, last = 0;
-	__u64 ctrl;
-
-	for (; at < nbb; at += n ? n : 1) {
-		last = at;
-		ctrl = wbell_ld_relaxed(wbell_slot(q, index + at));
-		n = ((__u32)(ctrl >> 56 & 0x3f) + 3) >> 2;
-	}
-	return wbell_ld_relaxed(wbell_slot(q, index + last));
-}
-
-/*
- * Give written slots to the NIC.  Waits for those reserved before (< 0:
- * WBELL_ECANCELED, WBELL_ETIMEDOUT; > 0: the queue failed meanwhile); then
- * the slots are lost and so is the queue.
- */
-WBELL_FN int wbell_publish(struct wbell_dqueue *q, __u64 index, __u32 nbb,
-			   __u32 flags)
-{
-	int rc = wbell_check(q);
-	__u64 bell = 0;
-
-	if (rc)
-		return rc;
-	if (!nbb || nbb > wbell_depth(q))
-		return WBELL_EINVAL;
-	if (wbell_db_kind(q) == WBELL_DB_UAR)
-		bell = wbell_last_bell(q, index, nbb);
-	return wbell_submit(q, index, nbb, bell, flags);
 }
 
 #endif /* WBELL_DEVICE_QUEUE_H */

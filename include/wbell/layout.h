@@ -49,6 +49,7 @@ WBELL_AT(wbell_dqueue, reserved, 128);
 WBELL_AT(wbell_dqueue, ready, 192);
 WBELL_AT(wbell_dqueue, cq_state, 256);
 WBELL_AT(wbell_dqueue, failed, 264);
+WBELL_AT(wbell_dqueue, plain, 268);
 WBELL_AT(wbell_dqueue, rq_pi, 320);
 
 WBELL_SIZE(roce_bth, 12);

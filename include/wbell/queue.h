@@ -250,7 +250,8 @@ struct wbell_dqueue {
 	 */
 	__u64 cq_state;
 	__u32 failed; /* hint: there may be an error record to look at */
-	__u8 pad4[52];
+	__u32 plain;  /* what waits know of its WQEs; starts at 0 */
+	__u8 pad4[48];
 	/* line 5: receive side, one consumer */
 	__u64 rq_pi;  /* receive WQEs posted */
 	__u64 rcq_ci; /* receive CQEs consumed */

@@ -4,7 +4,7 @@
 
 DEV_BIN := $(B)/tests/dev
 DEV_NAMES := wqe_test ring_test error_test post_test order_test sched_test \
-	launch_test
+	launch_test forms_test set_test debug_test
 DEV_SCRIPTS := budget mutants
 DEV_SRC := tests/dev/nic_model.c gpu/launch_host.c userlib/host.c
 DEV_HDR := $(wildcard tests/dev/*.h include/wbell/*.h gpu/*.h)
@@ -16,7 +16,15 @@ DEV_TESTS := $(DEV_NAMES:%=$(DEV_BIN)/%) $(DEV_NAMES:%=$(DEV_BIN)/%.tsan) \
 
 CFLAGS_tests_dev := -I. -I$(B)/gen
 
-TESTS_FAST += $(DEV_TESTS) $(DEV_SCRIPTS:%=$(DEV_BIN)/%.sh)
+# Thousands of fibers are slow to a sanitizer; the scripts compile a lot.
+DEV_SLOW := $(DEV_BIN)/forms_test.tsan $(DEV_BIN)/forms_test.asan \
+	$(DEV_SCRIPTS:%=$(DEV_BIN)/%.sh)
+TESTS_FAST += $(filter-out $(DEV_SLOW),$(DEV_TESTS))
+TESTS_SLOW += $(DEV_SLOW)
+
+.PHONY: check-budget
+check-budget: $(DEV_BIN)/budget.sh
+	$(Q)$<
 
 $(DEV_TESTS): $(DEV_SRC) $(DEV_HDR) $(B)/gen/vectors.h tests/dev/build.mk
 $(DEV_BIN)/%: tests/dev/%.c

@@ -139,6 +139,78 @@ static void test_put_signal_whose_write_fails(void **state)
 	nic_free(&n);
 }
 
+/* Fails the WQE at bad, completes those before, flushes those behind. */
+static void fail_at(struct nic *n, uint64_t bad)
+{
+	uint64_t end = nic_producer(n);
+	const struct wbell_ctrl_seg *ctrl;
+	uint8_t opcode;
+
+	for (; n->fetched != end; n->fetched++) {
+		ctrl = nic_slot(n, n->fetched);
+		opcode = be32toh(ctrl->opmod_idx_opcode) & 0xff;
+		if (n->fetched >= bad)
+			nic_fail(n, (uint16_t)n->fetched, opcode,
+				 n->fetched == bad ? WBELL_SYND_REMOTE_ACCESS
+						   : WBELL_SYND_WR_FLUSH,
+				 0x88);
+		else if (ctrl->fm_ce_se & WBELL_CTRL_CQ_UPDATE)
+			nic_complete(n, (uint16_t)n->fetched);
+	}
+}
+
+static int fate(uint64_t index, uint64_t bad)
+{
+	if (index == bad)
+		return WBELL_WC_REM_ACCESS_ERR;
+	return index < bad ? 0 : WBELL_WC_WR_FLUSH_ERR;
+}
+
+/* A full ring of puts and puts with signal, of which one WQE fails. */
+static void error_at(unsigned log_depth, unsigned kind, unsigned where)
+{
+	struct nic_attr a = { .log_depth = log_depth,
+			      .db_kind = kind,
+			      .first_index = 65534 };
+	uint64_t bad = a.first_index + where, end = wbell_deadline_us(1000000);
+	struct wbell_ticket t[256];
+	unsigned count = 0, i;
+	struct nic n;
+	int rc;
+
+	nic_init(&n, &a);
+	do {
+		if (count % 3 == 2)
+			rc = wbell_put_signal(n.q, 0, 1, 0, 2, 8, 0, 2, 1, 0,
+					      &t[count]);
+		else
+			rc = wbell_put(n.q, 0, 1, 0, 2, 8, &t[count]);
+		count += !rc;
+	} while (!rc);
+	assert_int_equal(rc, WBELL_EAGAIN);
+	fail_at(&n, bad);
+	/* the last first, so that one wait goes past all of it */
+	for (i = count; i--;)
+		assert_int_equal(wbell_wait(n.q, t[i], end),
+				 fate(t[i].index, bad));
+	assert_int_equal(n.error.index, bad);
+	assert_int_equal(n.error.vendor_syndrome, 0x88);
+	assert_int_equal(wbell_quiet(n.q, end), WBELL_WC_REM_ACCESS_ERR);
+	nic_free(&n);
+}
+
+static void test_error_at_every_position(void **state)
+{
+	unsigned log_depth, where;
+
+	for (log_depth = 0; log_depth <= 7; log_depth++) {
+		for (where = 0; where + 1 < 1U << log_depth; where++) {
+			error_at(log_depth, WBELL_DB_WORD, where);
+			error_at(log_depth, WBELL_DB_UAR, where);
+		}
+	}
+}
+
 static void test_every_syndrome_has_its_status(void **state)
 {
 	static const uint8_t map[][2] = {
@@ -316,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_failed_queue_refuses_posts),
 		cmocka_unit_test(test_tickets_before_and_behind_the_failed_one),
 		cmocka_unit_test(test_put_signal_whose_write_fails),
+		cmocka_unit_test(test_error_at_every_position),
 		cmocka_unit_test(test_every_syndrome_has_its_status),
 		cmocka_unit_test(test_wait_ends_by_deadline),
 		cmocka_unit_test(test_abort_ends_every_wait),

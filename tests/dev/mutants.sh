@@ -49,7 +49,7 @@ must_fail() { # name, test, pattern, flags...
 }
 
 race='ThreadSanitizer: data race'
-echo 1..6
+echo 1..8
 must_fail no_turn_by_schedule sched_test 'malformed' -DWBELL_MUTANT_NO_TURN
 must_fail no_turn_by_race sched_test "$race" -DWBELL_MUTANT_NO_TURN \
 	-fsanitize=thread
@@ -59,6 +59,10 @@ must_fail relaxed_by_race sched_test "$race" -DWBELL_MUTANT_RELAXED \
 	-fsanitize=thread
 must_fail relaxed_by_threads order_test "$race" -DWBELL_MUTANT_RELAXED \
 	-fsanitize=thread
+must_fail no_lane_sync_by_race forms_test "$race" -DWBELL_MUTANT_NO_LANE_SYNC \
+	-fsanitize=thread
+must_fail always_plain ring_test 'FAILED.*test_wait_frees_all' \
+	-DWBELL_MUTANT_PLAIN
 # The same command without a mutant: the failures above are the mutants'.
 if build "$dir/whole" order_test -fsanitize=thread &&
 	timeout 120 "$dir/whole" >"$dir/log" 2>&1; then

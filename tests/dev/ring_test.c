@@ -71,6 +71,31 @@ static void test_o12_ring_overflow_is_refused(void **state)
 	nic_free(&n);
 }
 
+/* Two blocks behind a put, by a wait: the queue is plain only until then. */
+static void test_wait_frees_all_blocks_of_a_wqe(void **state)
+{
+	const struct wbell_sge sge[3] = { { 1, 8, 1 },
+					  { 2, 8, 1 },
+					  { 3, 8, 1 } };
+	struct wbell_wr wr = two_blocks(sge);
+	struct nic_attr a = { .log_depth = 2, .first_index = 65534 };
+	struct wbell_ticket t;
+	struct nic n;
+	int i;
+
+	nic_init(&n, &a);
+	for (i = 0; i < 9; i++) {
+		assert_int_equal(i % 3 ? wbell_post(n.q, &wr, &t) : put(&n, &t),
+				 0);
+		assert_int_equal(nic_step(&n), 1);
+		assert_int_equal(wbell_wait(n.q, t, wbell_deadline_us(1000000)),
+				 0);
+		assert_int_equal(n.q->cq_state >> WBELL_CQ_CI_BITS,
+				 n.q->reserved);
+	}
+	nic_free(&n);
+}
+
 static void test_o12_indices_go_on_beyond_65535(void **state)
 {
 	struct nic_attr a = { .log_depth = 7, .db_kind = WBELL_DB_UAR };
@@ -311,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_o12_ring_overflow_is_refused),
+		cmocka_unit_test(test_wait_frees_all_blocks_of_a_wqe),
 		cmocka_unit_test(test_o12_indices_go_on_beyond_65535),
 		cmocka_unit_test(test_every_depth_from_index_65534),
 		cmocka_unit_test(test_index_past_40_bits),

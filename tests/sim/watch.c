@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Judges frames.  For each queue it keeps what its frames and those that
+ * reached it prove: what its responder has, what its requester may know.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+/* IBTA table 45, microseconds */
+static const uint32_t rnr_us[32] = {
+	655360, 10,    20,    30,     40,     60,     80,     120,
+	160,	240,   320,   480,    640,    960,    1280,   1920,
+	2560,	3840,  5120,  7680,   10240,  15360,  20480,  30720,
+	40960,	61440, 81920, 122880, 163840, 245760, 327680, 491520,
+};
+
+struct seen {
+	uint8_t opcode, syndrome;
+	bool ackreq;
+	uint32_t qpn, psn, len;
+};
+
+static uint32_t be32_at(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
+}
+
+static void see(const uint8_t *p, struct seen *s)
+{
+	const uint8_t *bth = p + 14;
+
+	if (p[12] == 0x81) /* a VLAN tag */
+		bth += 4;
+	bth += (bth[-2] == 0x86 ? 40 : 20) + 8;
+	s->opcode = bth[0];
+	s->qpn = be32_at(bth + 4) & 0xffffff;
+	s->psn = be32_at(bth + 8) & 0xffffff;
+	s->ackreq = bth[8] & 0x80;
+	s->syndrome = bth[12];
+	s->len = s->opcode == ROCE_RC_READ_REQ ? be32_at(bth + 24) : 0;
+}
+
+uint32_t watch_qpn(const uint8_t *p)
+{
+	struct seen s;
+
+	see(p, &s);
+	return s.qpn;
+}
+
+static bool is_response(uint8_t opcode)
+{
+	return opcode >= ROCE_RC_READ_RESP_FIRST &&
+	       opcode <= ROCE_RC_ATOMIC_ACK;
+}
+
+/* PSNs count from the first: no wrap in here.  -1 is the one before. */
+static int32_t count_from(uint32_t psn, uint32_t first)
+{
+	return (int32_t)((psn - first) << 8) >> 8;
+}
+
+static const struct msg *msg_of(const struct end *e, uint32_t psn)
+{
+	for (unsigned i = 0; i < e->posted; i++)
+		if (psn - e->msg[i].psn < e->msg[i].npkt)
+			return &e->msg[i];
+	return NULL;
+}
+
+static bool is_rd(const struct msg *m)
+{
+	return m->op == ROCE_OP_READ || m->op == ROCE_OP_CS ||
+	       m->op == ROCE_OP_FA;
+}
+
+/* ---- requests on their way out ---- */
+
+/* Fenced work starts when the results of all before it are in memory. */
+static bool results_are_in(struct end *e, const struct msg *m)
+{
+	for (const struct msg *k = e->msg; k < m; k++)
+		if (is_rd(k) && k->npkt && e->una < k->psn + k->npkt)
+			return false;
+	return true;
+}
+
+static void tx_request(struct world *w, struct end *e, const struct seen *s)
+{
+	int32_t psn = count_from(s->psn, e->sq_psn);
+	const struct msg *m = psn < 0 ? NULL : msg_of(e, psn);
+	uint32_t window = e->attr.window ? e->attr.window : 256;
+
+	if (!m) {
+		world_fail(w, "link %u.%u: a request of PSN +%d, no work is it",
+			   e->link->id, e->side, psn);
+		return;
+	}
+	if (e->una == e->sent)
+		e->progress = w->now;
+	/* what was sent before may be sent again at any time */
+	if ((uint32_t)psn >= e->sent && (uint32_t)psn >= e->una_max + window)
+		world_fail(w,
+			   "link %u.%u: PSN +%d, acknowledged below +%u, "
+			   "window %u",
+			   e->link->id, e->side, psn, e->una_max, window);
+	if (w->now < e->hold && e->una_max <= e->hold_psn &&
+	    (uint32_t)psn >= e->hold_psn)
+		world_fail(w,
+			   "link %u.%u: sends %llu ns before the end of the "
+			   "receiver's RNR time",
+			   e->link->id, e->side,
+			   (unsigned long long)(e->hold - w->now));
+	if (m->flags & ROCE_WR_FENCE && (uint32_t)psn == m->psn &&
+	    !results_are_in(e, m))
+		world_fail(w, "link %u.%u: fenced message %u starts early",
+			   e->link->id, e->side, (unsigned)(m - e->msg));
+	if (is_rd(m))
+		psn = (int32_t)(m->psn + m->npkt - 1);
+	if ((uint32_t)psn >= e->sent)
+		e->sent = psn + 1;
+}
+
+/* UC: each packet once, in order. */
+static void tx_unacked(struct world *w, struct end *e, const struct seen *s)
+{
+	int32_t psn = count_from(s->psn, e->sq_psn);
+
+	if (psn != (int32_t)e->sent || !msg_of(e, psn) ||
+	    s->opcode < ROCE_UC_SEND_FIRST ||
+	    s->opcode > ROCE_UC_WRITE_ONLY_IMM)
+		world_fail(w, "link %u.%u: sends %02x of PSN +%d, +%u is next",
+			   e->link->id, e->side, s->opcode, psn, e->sent);
+	e->sent++;
+}
+
+/* ---- answers on their way out ---- */
+
+static void find_epsn(struct end *e)
+{
+	while (e->epsn < e->npsn && e->got[e->epsn])
+		e->epsn++;
+}
+
+/* Nothing is kept behind what is refused for want of a receive. */
+static void tx_rnr(struct end *e, int32_t psn)
+{
+	if (psn < 0 || (uint32_t)psn >= e->npsn)
+		return;
+	memset(e->got + psn, 0, e->npsn - psn);
+	if ((uint32_t)psn < e->epsn)
+		e->epsn = psn;
+	e->high = e->epsn;
+	e->rnr_told = true;
+	e->owes_nak = e->owes_ack = false;
+}
+
+/*
+ * It says that it has less than its frames prove: what it held went with an
+ * RNR refusal that a later packet of the same burst overtook, or it went to
+ * error in the midst of a burst.
+ */
+static void has_less(struct end *e, uint32_t psn)
+{
+	memset(e->got + psn, 0, e->npsn - psn);
+	e->epsn = e->high = psn;
+}
+
+static void judge_expected(struct world *w, struct end *e, const char *what,
+			   int32_t psn)
+{
+	bool may = e->link->mode != M_BACK_N || w->plan.refill ||
+		   roce_qp_state(e->qp) != ROCE_RTS;
+
+	if (psn >= 0 && (uint32_t)psn < e->epsn && may)
+		has_less(e, psn);
+	if ((uint32_t)psn != e->epsn)
+		world_fail(w,
+			   "link %u.%u: %s says PSN +%d is expected, it is "
+			   "+%u",
+			   e->link->id, e->side, what, psn, e->epsn);
+}
+
+static void tx_nak(struct world *w, struct end *e, const struct seen *s,
+		   int32_t psn)
+{
+	e->owes_nak = e->owes_ack = false;
+	if (s->syndrome != ROCE_NAK_PSN_SEQ)
+		return;
+	e->gap_told = true;
+	if (e->link->mode != M_HOLES)
+		judge_expected(w, e, "a NAK", psn);
+}
+
+/* A response may be of an older request; an acknowledge is the newest. */
+static void tx_ack(struct world *w, struct end *e, const struct seen *s,
+		   int32_t psn)
+{
+	if (s->opcode == ROCE_RC_ACK)
+		judge_expected(w, e, "an acknowledge", psn + 1);
+	else if (psn >= (int32_t)e->epsn)
+		world_fail(w,
+			   "link %u.%u: responds to PSN +%d, has all below "
+			   "+%u",
+			   e->link->id, e->side, psn, e->epsn);
+	e->owes_ack = false;
+}
+
+static void tx_answer(struct world *w, struct end *e, const struct seen *s)
+{
+	int32_t psn = count_from(s->psn, e->peer->sq_psn);
+
+	if (s->opcode != ROCE_RC_ACK) {
+		tx_ack(w, e, s, psn);
+		return;
+	}
+	switch (s->syndrome & ROCE_AETH_TYPE_MASK) {
+	case ROCE_AETH_TYPE_RNR:
+		tx_rnr(e, psn);
+		break;
+	case ROCE_AETH_TYPE_NAK:
+		tx_nak(w, e, s, psn);
+		break;
+	default:
+		tx_ack(w, e, s, psn);
+	}
+}
+
+static void say_frame(struct world *w, const char *what, unsigned node,
+		      const struct end *e, const struct seen *s)
+{
+	uint32_t first = !e			  ? 0
+			 : is_response(s->opcode) ? e->peer->sq_psn
+						  : e->sq_psn;
+
+	world_say(w, "node %u link %u.%u %s %02x +%d%s %02x", node,
+		  e ? e->link->id : 99, e ? e->side : 9, what, s->opcode,
+		  count_from(s->psn, first), s->ackreq ? " A" : "",
+		  s->opcode == ROCE_RC_ACK ? s->syndrome : 0);
+}
+
+void watch_tx(struct world *w, unsigned from, unsigned to,
+	      const struct roce_frame *f)
+{
+	struct seen s;
+	struct end *to_end, *e = NULL;
+
+	see(f->data, &s);
+	/* the peer may be gone: then the link tells whose frame it is */
+	for (unsigned i = 0; i < w->nlink && !e; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			to_end = &w->link[i]->end[k];
+			if (to_end->node->id == to && to_end->qpn == s.qpn &&
+			    to_end->peer->node->id == from && to_end->peer->qp)
+				e = to_end->peer;
+		}
+	say_frame(w, "sends", from, e, &s);
+	if (!e)
+		world_fail(w, "node %u: a frame to queue %06x of node %u", from,
+			   s.qpn, to);
+	else if (e->link->type == ROCE_UC)
+		tx_unacked(w, e, &s);
+	else if (is_response(s.opcode))
+		tx_answer(w, e, &s);
+	else
+		tx_request(w, e, &s);
+}
+
+/* ---- requests that arrive ---- */
+
+static uint32_t takes(const struct end *e, const struct seen *s)
+{
+	uint32_t n = (s->len + e->link->mtu - 1) / e->link->mtu;
+
+	return n ? n : 1;
+}
+
+static void rx_early(struct end *e, uint32_t psn, uint32_t n)
+{
+	if (e->rnr_told)
+		return;
+	/* a new gap; of many holes at once a device may keep no account */
+	if (e->link->mode == M_HOLES ? e->high <= e->epsn : !e->gap_told)
+		e->owes_nak = true;
+	if (e->link->mode == M_BACK_N)
+		return;
+	memset(e->got + psn, 1, n);
+	if (e->high < psn + n)
+		e->high = psn + n;
+}
+
+static void rx_request(struct end *e, const struct seen *s)
+{
+	int32_t psn = count_from(s->psn, e->peer->sq_psn);
+	uint32_t n = takes(e, s);
+	bool data = s->opcode < ROCE_RC_READ_REQ;
+
+	if (psn < 0 || (uint32_t)psn + n > e->npsn)
+		return;
+	if ((uint32_t)psn > e->epsn) {
+		rx_early(e, psn, n);
+		return;
+	}
+	/* a duplicate SEND or WRITE is answered whatever it asked */
+	if (data && (s->ackreq || (uint32_t)psn < e->epsn))
+		e->owes_ack = true;
+	if ((uint32_t)psn < e->epsn)
+		return;
+	memset(e->got + psn, 1, n);
+	find_epsn(e);
+	e->gap_told = e->owes_nak = e->rnr_told = false;
+}
+
+static void quiet_end(struct world *w, struct end *e)
+{
+	if (roce_qp_state(e->qp) == ROCE_RTS && (e->owes_nak || e->owes_ack))
+		world_fail(w, "link %u.%u: no %s, PSN +%u is expected",
+			   e->link->id, e->side,
+			   e->owes_nak ? "NAK of a gap" : "acknowledge",
+			   e->epsn);
+	e->owes_nak = e->owes_ack = false;
+}
+
+void watch_quiet(struct world *w, struct node *n)
+{
+	for (unsigned i = 0; i < w->nlink; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			struct end *e = &w->link[i]->end[k];
+
+			if (e->node == n && e->qp)
+				quiet_end(w, e);
+		}
+}
+
+/* ---- answers that arrive ---- */
+
+/* The first PSN that only a response can acknowledge. */
+static uint32_t next_rd(const struct end *e)
+{
+	for (unsigned i = 0; i < e->posted; i++)
+		if (is_rd(&e->msg[i]) &&
+		    e->una < e->msg[i].psn + e->msg[i].npkt)
+			return e->una > e->msg[i].psn ? e->una : e->msg[i].psn;
+	return NONE;
+}
+
+static void advance(struct world *w, struct end *e, uint32_t una)
+{
+	uint32_t limit = next_rd(e);
+
+	if (una > limit)
+		una = limit;
+	if (una <= e->una)
+		return;
+	e->una = una;
+	e->progress = w->now;
+	e->rnrs = 0;
+}
+
+static void rx_rnr(struct world *w, struct end *e, uint8_t code, uint32_t psn)
+{
+	e->progress = w->now;
+	e->rnrs++;
+	if (psn < e->una_max)
+		return;
+	e->hold_psn = psn;
+	e->hold = w->now + rnr_us[code] * US;
+}
+
+static void rx_answer(struct world *w, struct end *e, const struct seen *s)
+{
+	int32_t psn = count_from(s->psn, e->sq_psn);
+	uint8_t type = s->syndrome & ROCE_AETH_TYPE_MASK;
+	bool nak = s->opcode == ROCE_RC_ACK && type != ROCE_AETH_TYPE_ACK;
+
+	if (psn < 0 || (uint32_t)psn >= e->sent)
+		return;
+	if (nak && e->link->mode == M_HOLES && s->syndrome == ROCE_NAK_PSN_SEQ)
+		return; /* it says what is missing and nothing more */
+	advance(w, e, nak || s->opcode != ROCE_RC_ACK ? psn : psn + 1);
+	if (nak && type == ROCE_AETH_TYPE_RNR && (uint32_t)psn == e->una)
+		rx_rnr(w, e, s->syndrome & 0x1f, psn);
+	if (s->opcode != ROCE_RC_ACK && (uint32_t)psn == e->una) {
+		e->una = psn + 1;
+		e->progress = w->now;
+		e->rnrs = 0;
+	}
+	if ((uint32_t)psn + !nak > e->una_max)
+		e->una_max = psn + !nak;
+}
+
+void watch_rx(struct world *w, unsigned to, const uint8_t *p, uint32_t len)
+{
+	struct seen s;
+	struct end *e;
+
+	(void)len;
+	see(p, &s);
+	e = end_find(w, to, s.qpn);
+	if (e)
+		say_frame(w, "takes", to, e->peer, &s);
+	if (!e || roce_qp_state(e->qp) != ROCE_RTS ||
+	    s.opcode >= ROCE_UC_SEND_FIRST)
+		return;
+	if (is_response(s.opcode))
+		rx_answer(w, e, &s);
+	else
+		rx_request(e, &s);
+}

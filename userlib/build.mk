@@ -49,6 +49,6 @@ install-lib: all
 	$(Q)$(LIB_INSTALL) -m 755 $(B)/bin/warpbell $(DESTDIR)$(PREFIX)/bin
 	$(Q)for f in $(wildcard $(B)/lib/libwarpbell-engine.so); do \
 		$(LIB_INSTALL) -m 755 $$f $(LIB_DIR)/warpbell || exit 1; done
-	$(Q)for f in $(wildcard $(B)/bin/warpbell-demo*); do \
+	$(Q)for f in $(wildcard $(B)/bin/warpbell-demo* $(B)/bin/warpbell-bench*); do \
 		$(LIB_INSTALL) -m 755 $$f $(DESTDIR)$(PREFIX)/bin || exit 1; \
 		done

@@ -56,7 +56,7 @@ BEGIN {
 	row("^userlib/", libc "|^userlib/[^/]+$|^include/wbell/|" \
 	    "^<infiniband/[^>]+>$",
 	    "the library includes its own header and include/")
-	row("^gpu/", libc "|^gpu/|^<(cuda[a-z_]*|openssl/[a-z]+)\\.h>$|" \
+	row("^gpu/", libc "|^gpu/|^<(cuda[a-z_]*|mpi|openssl/[a-z]+)\\.h>$|" \
 	    "^include/wbell/(wbell|device|device_arch|queue)\\.h$",
 	    "kernels and their hosts are clients: public headers only")
 	row("^dpdk_path/roce/",

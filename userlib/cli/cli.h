@@ -38,10 +38,11 @@ int cli_help(struct cli *cli, int argc, char **argv);
 int cli_version(struct cli *cli, int argc, char **argv);
 /* name.c: the nearest object or verb, NULL where none is near */
 const char *cli_nearest(const char *name, const char *object);
-/* device.c, show.c, demo.c */
+/* device.c, show.c, demo.c, bench.c */
 int cli_device_show(struct cli *cli, int argc, char **argv);
 int cli_queue_show(struct cli *cli, int argc, char **argv);
 int cli_demo(struct cli *cli, int argc, char **argv);
+int cli_bench(struct cli *cli, int argc, char **argv);
 
 /* json.c: members of one object or elements of one array, commas kept */
 struct json {

@@ -15,6 +15,8 @@ const struct command commands[] = {
 	  false },
 	{ "demo", NULL, "[ARGUMENT ...]", "send a file from a kernel by RDMA",
 	  "warpbell demo --help", cli_demo, true },
+	{ "bench", NULL, "[ARGUMENT ...]", "collectives, and the cost model",
+	  "warpbell bench model --local 2 --wire ring:x", cli_bench, true },
 	{ "version", NULL, "", "the version of the library", "warpbell version",
 	  cli_version, false },
 	{ "help", NULL, "[OBJECT [VERB]]", "this text, or that of a command",

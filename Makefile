@@ -21,6 +21,7 @@ DEPS = -MMD -MP
 ifneq ($(MAKECMDGOALS),clean)
 ifneq ($(MAKECMDGOALS),help)
 ifneq ($(MAKECMDGOALS),setup)
+ifneq ($(MAKECMDGOALS),check-gpu)
 ifeq ($(SETUP_DONE),)
 # Installs what is missing, says what and why; silent when all is there.
 setup_rc := $(shell scripts/setup >&2; echo $$?)
@@ -28,6 +29,7 @@ ifneq ($(setup_rc),0)
 $(error scripts/setup failed; see above)
 endif
 export SETUP_DONE := 1
+endif
 endif
 endif
 endif
@@ -53,6 +55,11 @@ help:
 	@echo 'make demo       two namespaces, a kernel sends a file over RoCEv2 (FILE=path)'
 	@echo 'make check      lint and every test'
 	@echo 'make check-fast the tests of the inner loop'
+	@echo 'make check-model   models of the queue protocol, by spin'
+	@echo 'make check-budget  instructions of device code, by nvcc'
+	@echo 'make check-gpu  what a machine with a GPU can run'
+	@echo 'make check-interop Linux rdma_rxe in guests as the peer'
+	@echo 'make soak       simulator and fuzzers until told to stop'
 	@echo 'make bench      speed, beside a floor program; build/bench/*.json'
 	@echo 'make lint       include rules, headers alone, format, cppcheck, shellcheck'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='

@@ -236,6 +236,9 @@ WBELL_FN int wbell_publish(struct wbell_dqueue *q, __u64 index, __u32 nbb,
 		return WBELL_REFUSE(WBELL_EINVAL, WBELL_RULE_FITS);
 	if (wbell_db_kind(q) == WBELL_DB_UAR)
 		bell = wbell_last_bell(q, index, nbb);
+	/* the caller may have built one WQE of them: waits must look */
+	if (nbb > 1)
+		wbell_st_relaxed32_sys(wbell_plain_addr(q), WBELL_PLAIN_NO);
 	return wbell_submit(q, index, nbb, bell, flags);
 }
 

@@ -56,6 +56,9 @@ BEGIN {
 	row("^userlib/", libc "|^userlib/[^/]+$|^include/wbell/|" \
 	    "^<infiniband/[^>]+>$",
 	    "the library includes its own header and include/")
+	row("^gpu/selftest/rig\\.c$", libc "|^gpu/|^dpdk_path/nic/nic\\.h$|" \
+	    "^include/wbell/(queue|device)\\.h$",
+	    "the self test's NIC is the engine's, without DPDK")
 	row("^gpu/", libc "|^gpu/|^<(cuda[a-z_]*|mpi|openssl/[a-z]+)\\.h>$|" \
 	    "^include/wbell/(wbell|device|device_arch|queue)\\.h$",
 	    "kernels and their hosts are clients: public headers only")

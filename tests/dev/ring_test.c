@@ -96,6 +96,38 @@ static void test_wait_frees_all_blocks_of_a_wqe(void **state)
 	nic_free(&n);
 }
 
+/* The same built by hand: the queue cannot see what was written. */
+static void test_wait_frees_all_blocks_of_a_wqe_built_by_hand(void **state)
+{
+	struct nic_attr a = { .log_depth = 2 };
+	struct wbell_ticket t;
+	struct nic n;
+	__u64 index;
+	int i;
+
+	nic_init(&n, &a);
+	assert_int_equal(put(&n, &t), 0);
+	assert_int_equal(nic_step(&n), 1);
+	assert_int_equal(wbell_wait(n.q, t, wbell_deadline_us(1000000)), 0);
+	for (i = 0; i < 6; i++) {
+		assert_int_equal(wbell_reserve(n.q, 2, &index), 0);
+		wbell_wqe_raddr(wbell_slot(n.q, index) + 16, 0x1000, 1);
+		wbell_wqe_data(wbell_slot(n.q, index) + 32, 0x2000, 1, 8);
+		wbell_wqe_data(wbell_slot(n.q, index) + 48, 0x3000, 1, 8);
+		wbell_wqe_data(wbell_slot(n.q, index + 1), 0x4000, 1, 8);
+		wbell_wqe_ctrl(n.q, index, WBELL_OP_WRITE, 5,
+			       WBELL_CTRL_CQ_UPDATE, 0);
+		assert_int_equal(wbell_publish(n.q, index, 2, 0), 0);
+		assert_int_equal(nic_step(&n), 1);
+		t.index = index;
+		assert_int_equal(wbell_wait(n.q, t, wbell_deadline_us(1000000)),
+				 0);
+		assert_int_equal(n.q->cq_state >> WBELL_CQ_CI_BITS,
+				 n.q->reserved);
+	}
+	nic_free(&n);
+}
+
 static void test_o12_indices_go_on_beyond_65535(void **state)
 {
 	struct nic_attr a = { .log_depth = 7, .db_kind = WBELL_DB_UAR };
@@ -335,6 +367,8 @@ static void test_cq_doorbell_record_follows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			test_wait_frees_all_blocks_of_a_wqe_built_by_hand),
 		cmocka_unit_test(test_o12_ring_overflow_is_refused),
 		cmocka_unit_test(test_wait_frees_all_blocks_of_a_wqe),
 		cmocka_unit_test(test_o12_indices_go_on_beyond_65535),

@@ -154,7 +154,7 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 	qp->traffic_class = attr->traffic_class;
 	qp->keep_nothing = attr->keep_nothing;
 	qp->cc.on = attr->cc;
-	if (attr->cc) /* ECT(0) */
+	if (attr->cc) /* the mark of an ECN-capable transport */
 		qp->traffic_class = (attr->traffic_class & ~3) | 2;
 	qp->qpn = qpn;
 	qp->psn_next = qp->psn_max = qp->psn_una = attr->sq_psn & ROCE_PSN_MASK;

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# One run of a guest of scripts/lab.
+#
+# Uses usage, die, image_make and image_dir of scripts/lab.
+
+guest_option()
+{
+	case $1 in
+	--script) script=$2 ;;
+	--net) net=$2 ;;
+	--mtu) mtu=$2 ;;
+	--add) add+=("$2") ;;
+	--out) out=$2 ;;
+	--log) log=$2 ;;
+	--cpus) cpus=$2 ;;
+	--memory) memory=$2 ;;
+	--time) limit=$2 ;;
+	*)
+		usage >&2
+		die "boot: no option $1"
+		;;
+	esac
+}
+
+guest_check()
+{
+	local n
+
+	[ -f "$script" ] || die "boot: no script '$script': name it by --script"
+	case $net in
+	"" | tap:?*) ;;
+	*) die "boot: no network '$net': it is tap:DEVICE" ;;
+	esac
+	for n in "$mtu" "$cpus" "$memory" "$limit"; do
+		[[ $n =~ ^[1-9][0-9]{0,5}$ ]] || die "boot: '$n' is no number\
+ from 1 on: see scripts/lab --help"
+	done
+	command -v qemu-system-x86_64 >/dev/null ||
+		die "boot: no qemu-system-x86_64 here: run scripts/setup"
+}
+
+# The script and what goes with it: a second archive behind the first.
+guest_archive()
+{
+	local f
+
+	mkdir -p "$work/more/lab/add" &&
+		cp "$script" "$work/more/lab/script" || return
+	for f in ${add[@]+"${add[@]}"}; do
+		cp "$f" "$work/more/lab/add/" || return
+	done
+	cp "$image/initramfs" "$work/initramfs" &&
+		(cd "$work/more" && find lab | cpio --quiet -o -H newc) \
+			>>"$work/initramfs"
+}
+
+# A ROM to boot from the network would cost seconds (romfile=).
+guest_qemu()
+{
+	local args=(-nodefaults -display none -no-reboot -accel tcg
+		-machine q35 -cpu max -smp "$cpus" -m "$memory"
+		-kernel "$image/vmlinuz" -initrd "$work/initramfs"
+		-append "console=ttyS0 quiet panic=-1 random.trust_cpu=on"
+		-serial "file:$log" -serial "file:$out")
+
+	[ -z "$net" ] || args+=(
+		-netdev "tap,id=n0,ifname=${net#tap:},script=no,downscript=no"
+		-device "virtio-net-pci,netdev=n0,romfile=,host_mtu=$mtu,\
+mac=52:54:00:77:00:02")
+	timeout -k 2 "$limit" qemu-system-x86_64 "${args[@]}" </dev/null
+}
+
+# guest_status RC: of the script, by the last line it left
+guest_status()
+{
+	local status
+
+	if [ "$1" = 124 ] || [ "$1" = 137 ]; then
+		echo "lab: the guest was killed: not done after $limit s:\
+ give it more by --time" >&2
+		return 124
+	fi
+	# a serial line ends lines by CR LF
+	status=$(tr -d '\r' <"$out" | sed -n 's/^lab: exit \([0-9]*\)$/\1/p' |
+		tail -1)
+	[ -z "$status" ] || return "$status"
+	echo "lab: the guest died: its script did not end: its last words were" >&2
+	tail -5 "$log" >&2
+	return 125
+}
+
+guest_boot()
+{
+	local kernel=$1 image rc show=
+	local script='' net='' mtu=4200 add=() out='' log='' cpus=2 memory=512
+	local limit=120
+
+	shift
+	while [ $# -gt 1 ]; do
+		guest_option "$1" "$2"
+		shift 2
+	done
+	[ $# = 0 ] || guest_option "$1" ""
+	guest_check
+	image_make "$kernel" || exit
+	image=$(image_dir "$kernel")
+	work=$(mktemp -d) || exit 2
+	trap 'rm -rf "$work"' EXIT
+	trap 'exit 130' INT TERM
+	[ -n "$out" ] || { out=$work/out && show=1; }
+	[ -n "$log" ] || log=$work/log
+	guest_archive || die "boot: cannot make the guest's files: see above"
+	guest_qemu
+	rc=$?
+	[ -z "$show" ] || [ ! -f "$out" ] || tr -d '\r' <"$out" |
+		sed '/^lab: exit [0-9]*$/d'
+	guest_status "$rc"
+}

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The transport core against Linux rdma_rxe in guests: docs/lab.md.
+
+INTEROP_BIN := $(B)/tests/interop
+INTEROP_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/interop/*.c)) \
+	$(B)/obj/dpdk_path/port/arp.o
+
+# One program for each kernel: each has a time limit of its own.
+INTEROP_TESTS := $(INTEROP_BIN)/rxe_6.1 $(INTEROP_BIN)/rxe_6.12
+TESTS_SLOW += $(INTEROP_TESTS) tests/interop/lab_test.bats
+
+$(INTEROP_BIN)/peer: $(INTEROP_OBJS) $(ENGINE_ROCE_A)
+	$(Q)mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -pthread -O3 -flto=auto $(INTEROP_OBJS) $(ENGINE_ROCE_A) -o $@
+
+$(INTEROP_TESTS): tests/interop/rxe_test.sh $(INTEROP_BIN)/peer
+	$(Q)ln -sf $(abspath $<) $@
+
+.PHONY: check-interop
+check-interop: $(INTEROP_TESTS)
+	$(Q)scripts/run-tests $^

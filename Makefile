@@ -61,6 +61,7 @@ help:
 	@echo 'make check-interop Linux rdma_rxe in guests as the peer'
 	@echo 'make soak       simulator and fuzzers until told to stop'
 	@echo 'make bench      speed, beside a floor program; build/bench/*.json'
+	@echo 'make bench-goals  every row of docs/benchmarks.md, beside peers'
 	@echo 'make lint       include rules, headers alone, format, cppcheck, shellcheck'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make setup      install the Debian packages all this needs'

@@ -3,20 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "row.h"
-
-#define ROWS 32
-
-static struct row rows[ROWS];
-static unsigned nrows;
-
-void row_add(const struct row *row)
-{
-	if (nrows < ROWS)
-		rows[nrows++] = *row;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -27,56 +15,103 @@ static int compare(const void *a, const void *b)
 
 double row_median(const double *v, unsigned n)
 {
-	double sorted[64];
+	double sorted[ROW_ROUNDS];
 
+	if (!n || n > ROW_ROUNDS)
+		abort();
 	memcpy(sorted, v, n * sizeof(*v));
 	qsort(sorted, n, sizeof(*sorted), compare);
-	return sorted[n / 2];
+	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+void row_measured(struct row *row, const double *value, const double *base,
+		  unsigned n)
+{
+	double figure[ROW_ROUNDS];
+
+	row->value = row_median(value, n);
+	row->has_base = base;
+	row->base = base ? row_median(base, n) : 0;
+	for (unsigned i = 0; i < n; i++) {
+		figure[i] = base ? value[i] / base[i] : value[i];
+		if (!i || figure[i] < row->min)
+			row->min = figure[i];
+		if (!i || figure[i] > row->max)
+			row->max = figure[i];
+	}
+	row->figure = row_median(figure, n);
+}
+
+static bool holds(const struct row *r)
+{
+	return r->better == ROW_HIGHER ? r->figure >= r->must
+				       : r->figure <= r->must;
 }
 
 static void print(const struct row *r)
 {
-	printf("%-4s %-44s %9.2f %-17s base %9.2f  ratio %.3f  must %.2f  "
-	       "strive %.2f  %s\n",
-	       r->id, r->what, r->value, r->unit, r->base, r->ratio, r->must,
-	       r->strive, r->ratio >= r->must ? "ok" : "MISSED");
+	const char *than = r->better == ROW_HIGHER ? ">=" : "<=";
+
+	printf("%-4s %-46s ", r->id, r->what);
+	if (r->reason) {
+		printf("no value: %s\n", r->reason);
+		return;
+	}
+	printf("%9.3f %-16s", r->value, r->unit);
+	if (r->has_base)
+		printf(" base %9.3f", r->base);
+	printf(" figure %.3f [%.3f..%.3f] must %s %g strive %g  %s\n",
+	       r->figure, r->min, r->max, than, r->must, r->strive,
+	       holds(r) ? "ok" : "MISSED");
 }
 
-static void json(FILE *f, const struct row *r, const char *end)
+static void json_number(FILE *f, const char *name, bool there, double v)
 {
-	fprintf(f,
-		"  {\"id\": \"%s\", \"what\": \"%s\", \"value\": %.4f, "
-		"\"unit\": \"%s\", \"base\": %.4f, \"ratio\": %.4f, "
-		"\"must\": %.4f, \"strive\": %.4f, \"ok\": %s}%s\n",
-		r->id, r->what, r->value, r->unit, r->base, r->ratio, r->must,
-		r->strive, r->ratio >= r->must ? "true" : "false", end);
+	if (there)
+		fprintf(f, ", \"%s\": %.6g", name, v);
+	else
+		fprintf(f, ", \"%s\": null", name);
 }
 
-int row_write(const char *area)
+static void json(FILE *f, const struct row *r)
 {
-	char path[128];
-	int missed = 0;
+	bool there = !r->reason;
+
+	fprintf(f, "{\"id\": \"%s\", \"what\": \"%s\", \"unit\": \"%s\"", r->id,
+		r->what, r->unit);
+	fprintf(f, ", \"better\": \"%s\"",
+		r->better == ROW_HIGHER ? "higher" : "lower");
+	json_number(f, "value", there, r->value);
+	json_number(f, "base", there && r->has_base, r->base);
+	json_number(f, "ratio", there, r->figure);
+	json_number(f, "min", there, r->min);
+	json_number(f, "max", there, r->max);
+	json_number(f, "must", true, r->must);
+	json_number(f, "strive", true, r->strive);
+	if (there)
+		fprintf(f, ", \"ok\": %s}\n", holds(r) ? "true" : "false");
+	else
+		fprintf(f, ", \"ok\": null, \"reason\": \"%s\"}\n", r->reason);
+}
+
+bool row_tell(const struct row *r)
+{
+	const char *path = getenv("WBELL_BENCH_ROWS");
 	FILE *f;
 
-	mkdir("build", 0777);
-	mkdir("build/bench", 0777);
-	snprintf(path, sizeof(path), "build/bench/%s.json", area);
-	f = fopen(path, "w");
+	print(r);
+	fflush(stdout);
+	if (!path)
+		return r->reason || holds(r);
+	f = fopen(path, "a");
 	if (!f) {
 		fprintf(stderr,
-			"bench: cannot write %s: %s: run it in the "
-			"project's top folder\n",
+			"bench: adding a row to %s failed: %s: give "
+			"WBELL_BENCH_ROWS a path that can be written\n",
 			path, strerror(errno));
-		return 2;
+		exit(2);
 	}
-	fputs("[\n", f);
-	for (unsigned i = 0; i < nrows; i++) {
-		print(&rows[i]);
-		json(f, &rows[i], i + 1 < nrows ? "," : "");
-		missed |= rows[i].ratio < rows[i].must;
-	}
-	fputs("]\n", f);
+	json(f, r);
 	fclose(f);
-	printf("written to %s\n", path);
-	return missed;
+	return r->reason || holds(r);
 }

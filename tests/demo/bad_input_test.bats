@@ -104,7 +104,8 @@ stranger()
 		fi
 		sleep 0.05
 	done 2>/dev/null
-	printf '%b' "$1" >&9
+	# it may hang up on the first line, before all is said
+	printf '%b' "$1" >&9 || echo "cut off"
 	rc=0
 	wait $pid || rc=$?
 	exec 9>&-

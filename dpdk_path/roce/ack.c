@@ -56,7 +56,7 @@ static void measure(struct roce_qp *qp, uint64_t now)
 
 	if (!qp->rtt_sent || psn_diff(qp->psn_una, qp->rtt_psn) <= 0)
 		return;
-	rtt = now - qp->rtt_sent;
+	rtt = now - qp->rtt_sent + 1; /* 0 is no measure, even within a turn */
 	qp->rtt_sent = 0;
 	if (!qp->srtt) {
 		qp->srtt = rtt;
@@ -121,7 +121,8 @@ static void learn(struct roce_qp *qp, uint32_t psn)
 		recover(qp);
 		return;
 	}
-	qp->probing = 1;
+	/* with nothing behind it in flight, its answer teaches nothing */
+	qp->probing = psn_diff(qp->psn_max, psn) > 1;
 	qp->probe = psn;
 	req_again(qp, psn);
 }
@@ -134,6 +135,22 @@ static void learnt(struct roce_qp *qp)
 	qp->probing = 0;
 }
 
+/*
+ * A peer that was taken for one that holds lacks one packet after the other:
+ * it does not.  Never where both ends agreed.
+ */
+static bool holds_after_all(struct roce_qp *qp, uint32_t psn)
+{
+	if (qp->holes || psn != psn_add(qp->last_again, 1)) {
+		qp->hints = 0;
+		return true;
+	}
+	if (++qp->hints < NOT_HELD)
+		return true;
+	qp->peer_mode = PEER_BACK_N;
+	return false;
+}
+
 /* The peer lacks psn, and holds what came behind it or does not. */
 static void sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
@@ -141,6 +158,10 @@ static void sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 
 	switch (qp->peer_mode) {
 	case PEER_HOLDS:
+		if (!holds_after_all(qp, psn)) {
+			recover(qp);
+			break;
+		}
 		if (req_again_is_under_way(qp, psn, now))
 			break;
 		shrink(qp);
@@ -216,6 +237,12 @@ static void wait_rnr(struct roce_qp *qp, uint8_t code, uint64_t now)
 static void rnr_nak(struct roce_qp *qp, uint8_t code, uint64_t now)
 {
 	count(qp->dev, ROCE_C_RNR_RX);
+	/* a copy, for nothing was sent since: no try is spent, a few times */
+	if (qp->hold > now && ++qp->rnr_copies < RNR_COPIES) {
+		wait_rnr(qp, code, now);
+		return;
+	}
+	qp->rnr_copies = 0;
 	qp->rnr_naks++;
 	if (qp->rnr_retry != 7 && !qp->rnr_left) {
 		qp_fail(qp, WBELL_SYND_RNR_EXC, 0x87);
@@ -409,7 +436,9 @@ static void retransmit(struct roce_qp *qp)
 
 	qp->recovering = 0;
 	qp->probing = 0;
-	if (one && qp->peer_mode == PEER_HOLDS) {
+	if (one && qp->peer_mode == PEER_HOLDS &&
+	    (qp->holes || !qp->tail_probed)) {
+		qp->tail_probed = 1;
 		req_again(qp, qp->psn_una);
 	} else if (one && !qp->tail_probed) {
 		qp->tail_probed = 1;

@@ -131,6 +131,9 @@ struct cc {
 };
 
 /* What is known of how a peer treats packets that come too early. */
+#define RNR_COPIES 8 /* that extend a wait, so that it ends */
+#define NOT_HELD   4 /* NAKs of one PSN after the other that say so */
+
 enum peer_mode { PEER_UNKNOWN, PEER_HOLDS, PEER_BACK_N };
 
 struct roce_qp {
@@ -178,7 +181,7 @@ struct roce_qp {
 	uint32_t recover_psn; /* no round trip is timed until it is reached */
 	uint32_t probe;	      /* PSN resent alone to learn the peer's mode */
 	uint32_t shrunk_at; /* no second cut before this PSN is acknowledged */
-	uint8_t probing, hints, tail_probed;
+	uint8_t probing, hints, tail_probed, rnr_copies;
 	uint8_t peer_mode; /* enum peer_mode */
 	uint8_t holes;	   /* NAKs name holes, both ways */
 	uint8_t keep_nothing;

@@ -544,6 +544,7 @@ void req_back(struct roce_qp *qp)
 	req_cursor_to_una(qp);
 	qp->rd_out = 0;
 	qp->rtt_sent = 0;
+	qp->probing = 0;
 	qp->recover_psn = qp->psn_max;
 	qp->again.ci = qp->again.pi;
 	qp->since_ackreq = ACK_EVERY; /* the first again asks at once */

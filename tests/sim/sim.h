@@ -186,8 +186,9 @@ struct end {
 
 	/* its responder */
 	uint32_t epsn;
-	uint8_t *got;  /* per PSN of the peer's */
-	uint32_t high; /* above every PSN it has */
+	uint32_t maybe; /* it may have up to here, when it says so */
+	uint8_t *got;	/* per PSN of the peer's */
+	uint32_t high;	/* above every PSN it has */
 	uint32_t npsn;
 	bool gap_told, rnr_told, owes_nak, owes_ack;
 

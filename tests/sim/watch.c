@@ -159,10 +159,13 @@ static void tx_rnr(struct end *e, int32_t psn)
 /*
  * It says that it has less than its frames prove: what it held went with an
  * RNR refusal that a later packet of the same burst overtook, or it went to
- * error in the midst of a burst.
+ * error in the midst of a burst.  How much of it went is not told: it may turn
+ * out to have more again, up to what has come.
  */
 static void has_less(struct end *e, uint32_t psn)
 {
+	if (e->maybe < e->epsn)
+		e->maybe = e->epsn;
 	memset(e->got + psn, 0, e->npsn - psn);
 	e->epsn = e->high = psn;
 }
@@ -175,6 +178,10 @@ static void judge_expected(struct world *w, struct end *e, const char *what,
 
 	if (psn >= 0 && (uint32_t)psn < e->epsn && may)
 		has_less(e, psn);
+	if (psn > (int32_t)e->epsn && psn <= (int32_t)e->maybe) {
+		memset(e->got + e->epsn, 1, psn - e->epsn);
+		find_epsn(e);
+	}
 	if ((uint32_t)psn != e->epsn)
 		world_fail(w,
 			   "link %u.%u: %s says PSN +%d is expected, it is "

@@ -228,6 +228,22 @@ static bool ack_to(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	return all;
 }
 
+/*
+ * The peer, or its silence, is about the first packet that is out: what needs
+ * none and stands before it is done, wherever the cursor went back to.
+ */
+static void fail_first(struct roce_qp *qp, uint8_t syndrome, uint8_t vendor)
+{
+	while (qp->wr_ci != qp->wr_asg) {
+		struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
+
+		if (wr->npkt || wr->syndrome)
+			break;
+		wr_done(qp, wr);
+	}
+	qp_fail(qp, syndrome, vendor);
+}
+
 static void wait_rnr(struct roce_qp *qp, uint8_t code, uint64_t now)
 {
 	qp->hold = now + rnr_usec[code] * 1000ULL;
@@ -245,7 +261,7 @@ static void rnr_nak(struct roce_qp *qp, uint8_t code, uint64_t now)
 	qp->rnr_copies = 0;
 	qp->rnr_naks++;
 	if (qp->rnr_retry != 7 && !qp->rnr_left) {
-		qp_fail(qp, WBELL_SYND_RNR_EXC, 0x87);
+		fail_first(qp, WBELL_SYND_RNR_EXC, 0x87);
 		return;
 	}
 	if (qp->rnr_retry != 7)
@@ -261,13 +277,13 @@ static void fatal_nak(struct roce_qp *qp, uint8_t syndrome)
 	switch (syndrome) {
 	case ROCE_NAK_INVAL_REQ:
 	case ROCE_NAK_INVAL_RD:
-		qp_fail(qp, WBELL_SYND_REMOTE_INVAL_REQ, 0x89);
+		fail_first(qp, WBELL_SYND_REMOTE_INVAL_REQ, 0x89);
 		break;
 	case ROCE_NAK_REM_ACCESS:
-		qp_fail(qp, WBELL_SYND_REMOTE_ACCESS, 0x88);
+		fail_first(qp, WBELL_SYND_REMOTE_ACCESS, 0x88);
 		break;
 	default:
-		qp_fail(qp, WBELL_SYND_REMOTE_OP, 0x8a);
+		fail_first(qp, WBELL_SYND_REMOTE_OP, 0x8a);
 	}
 }
 
@@ -478,7 +494,7 @@ void ack_timeout(struct roce_qp *qp, uint64_t now)
 		qp->n_timeouts++;
 		count(qp->dev, ROCE_C_TIMEOUT);
 		if (++qp->timeouts > qp->retry_cnt) {
-			qp_fail(qp, WBELL_SYND_RETRY_EXC, 0x81);
+			fail_first(qp, WBELL_SYND_RETRY_EXC, 0x81);
 			return;
 		}
 	}

@@ -29,17 +29,17 @@ check() { # name, exit, rounds, better, must, jq filter, wanted [, reason]
 	failed=1
 }
 
-figure='[.figure, .min, .max, .ok] | join(" ")'
+figure='[.ratio, .min, .max, .ok] | join(" ")'
 check test_higher_kept 0 '2 1;9 3;10 4' higher 2.4 "$figure" "2.5 2 3 true"
 check test_higher_missed 1 '2 1;9 3;10 4' higher 2.6 "$figure" \
 	"2.5 2 3 false"
 check test_lower_kept 0 '2 1;9 3;10 4' lower 2.6 "$figure" "2.5 2 3 true"
 check test_lower_missed 1 '2 1;9 3;10 4' lower 2.4 "$figure" "2.5 2 3 false"
 check test_ratio_of_pairs_not_of_medians 0 '1 1;30 10;2 8' higher 1 \
-	'[.value, .base, .figure] | join(" ")' "2 8 1"
+	'[.value, .base, .ratio] | join(" ")' "2 8 1"
 check test_value_alone 1 '7;5;6' lower 5.5 \
-	'[.base, .value, .figure] | map(tostring) | join(" ")' "null 6 6"
-check test_even_number_of_rounds 0 '1;2;4;8' lower 3 .figure 3
+	'[.base, .value, .ratio] | map(tostring) | join(" ")' "null 6 6"
+check test_even_number_of_rounds 0 '1;2;4;8' lower 3 .ratio 3
 check test_no_round 0 '' lower 1 '[.value, .ok, .reason] |
 	map(tostring) | join(" ")' "null null no round gave a number"
 check test_torn_round 0 '1 2;3' lower 1 .reason "no round gave a number"

@@ -83,7 +83,7 @@ full()
 		try "test_64_mebibytes_of_2_ranks_$type" 900 2 --ops "$ops" \
 			--types "$type" --sizes 64M
 	done
-	for n in 3 4; do
+	for n in 3 4 5 6 7 8; do
 		try "test_64_mebibytes_of_${n}_ranks" 1800 "$n" --ops "$ops" \
 			--types fp32 --sizes 64M
 	done

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../stream.h"
 #include "bench.h"
 
 #define MAGIC	    0x57424252U /* "WBBR" */
@@ -55,74 +56,6 @@ int boot_launched(struct bench_options *opt)
 	return 0;
 }
 
-static uint64_t now_ms(void)
-{
-	return wbell_host_now() / 1000000;
-}
-
-static int wait_for(int fd, short events, uint64_t deadline)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-	uint64_t now;
-	int rc;
-
-	do {
-		now = now_ms();
-		if (now >= deadline)
-			return -ETIMEDOUT;
-		rc = poll(&p, 1, (int)(deadline - now));
-		if (rc < 0 && errno != EINTR)
-			return -errno;
-	} while (rc <= 0);
-	return 0;
-}
-
-static int read_all(int fd, void *buf, size_t size, uint64_t deadline)
-{
-	char *p = buf;
-	ssize_t n;
-	int rc;
-
-	while (size) {
-		n = recv(fd, p, size, MSG_DONTWAIT);
-		if (!n)
-			return -EPIPE;
-		if (n > 0) {
-			p += n;
-			size -= (size_t)n;
-			continue;
-		}
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
-		rc = wait_for(fd, POLLIN, deadline);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static int write_all(int fd, const void *buf, size_t size, uint64_t deadline)
-{
-	const char *p = buf;
-	ssize_t n;
-	int rc;
-
-	while (size) {
-		n = send(fd, p, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n >= 0) {
-			p += n;
-			size -= (size_t)n;
-			continue;
-		}
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
-		rc = wait_for(fd, POLLOUT, deadline);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int tell(int fd, uint16_t type, uint32_t rank, uint32_t size)
 {
 	struct header h = { .magic = htobe32(MAGIC),
@@ -131,7 +64,7 @@ static int tell(int fd, uint16_t type, uint32_t rank, uint32_t size)
 			    .rank = htobe32(rank),
 			    .size = htobe32(size) };
 
-	return write_all(fd, &h, sizeof(h), now_ms() + PATIENCE_MS);
+	return stream_write(fd, &h, sizeof(h), stream_now() + PATIENCE_MS);
 }
 
 /* To host order; -EPROTO: not ours. */
@@ -147,7 +80,7 @@ static int understand(struct header *h)
 
 static int hear(int fd, struct header *h, uint64_t deadline)
 {
-	int rc = read_all(fd, h, sizeof(*h), deadline);
+	int rc = stream_read(fd, h, sizeof(*h), deadline);
 
 	return rc ? rc : understand(h);
 }
@@ -196,7 +129,7 @@ static int hung_up(int fd)
 static void take_blame(struct boot *b, uint32_t from, uint32_t blamed)
 {
 	if (!b->since)
-		b->since = now_ms();
+		b->since = stream_now();
 	b->blamed[from] = 1 + (blamed < b->opt->ranks ? blamed : from);
 	/* its own fault: no need to look further */
 	if (b->blamed[from] == 1 + from)
@@ -207,7 +140,7 @@ static void judge(struct boot *b)
 {
 	uint32_t r, first = COLL_NOBODY;
 
-	if (!b->since || now_ms() - b->since < BLAME_MS)
+	if (!b->since || stream_now() - b->since < BLAME_MS)
 		return;
 	for (r = 0; r < b->opt->ranks; r++) {
 		if (!b->blamed[r])
@@ -277,7 +210,7 @@ void boot_leave(struct boot *b, uint32_t blame)
 /* One message of a rank at the root; 1: it was its part. */
 static int take_part(struct boot *b, uint32_t r, char *all, uint32_t size)
 {
-	uint64_t deadline = now_ms() + PATIENCE_MS;
+	uint64_t deadline = stream_now() + PATIENCE_MS;
 	struct header h;
 	int rc = hear(b->fd[r], &h, deadline);
 
@@ -291,7 +224,8 @@ static int take_part(struct boot *b, uint32_t r, char *all, uint32_t size)
 	if (!rc && (h.type != GATHER || h.size != size))
 		rc = -EPROTO;
 	if (!rc)
-		rc = read_all(b->fd[r], all + (size_t)r * size, size, deadline);
+		rc = stream_read(b->fd[r], all + (size_t)r * size, size,
+				 deadline);
 	if (rc)
 		spread_gone(b, r);
 	return rc ? rc : 1;
@@ -309,7 +243,7 @@ static int poll_parts(struct boot *b, const char *have, uint64_t deadline)
 		p[r].events = POLLIN;
 	}
 	do {
-		now = now_ms();
+		now = stream_now();
 		if (now >= deadline)
 			return -ETIMEDOUT;
 		rc = poll(p, b->opt->ranks, (int)(deadline - now));
@@ -321,7 +255,7 @@ static int poll_parts(struct boot *b, const char *have, uint64_t deadline)
 
 static int gather_root(struct boot *b, char *all, uint32_t size)
 {
-	uint64_t deadline = now_ms() + PATIENCE_MS;
+	uint64_t deadline = stream_now() + PATIENCE_MS;
 	char have[COLL_RANKS_MAX] = { 0 };
 	uint32_t left = b->opt->ranks - 1, r;
 	int rc = 0;
@@ -339,8 +273,9 @@ static int gather_root(struct boot *b, char *all, uint32_t size)
 	for (r = 1; r < b->opt->ranks; r++) {
 		rc = tell(b->fd[r], ALL, 0, size * b->opt->ranks);
 		if (!rc)
-			rc = write_all(b->fd[r], all,
-				       (size_t)size * b->opt->ranks, deadline);
+			rc = stream_write(b->fd[r], all,
+					  (size_t)size * b->opt->ranks,
+					  deadline);
 		if (rc) {
 			spread_gone(b, r);
 			return rc;
@@ -352,12 +287,12 @@ static int gather_root(struct boot *b, char *all, uint32_t size)
 static int gather_leaf(struct boot *b, const void *mine, char *all,
 		       uint32_t size)
 {
-	uint64_t deadline = now_ms() + PATIENCE_MS;
+	uint64_t deadline = stream_now() + PATIENCE_MS;
 	struct header h = { 0 };
 	int rc = tell(b->fd[0], GATHER, b->opt->rank, size);
 
 	if (!rc)
-		rc = write_all(b->fd[0], mine, size, deadline);
+		rc = stream_write(b->fd[0], mine, size, deadline);
 	/* what rank 0 said before it went is in the stream still */
 	if (!rc || rc == -EPIPE || rc == -ECONNRESET)
 		rc = hear(b->fd[0], &h, deadline);
@@ -368,7 +303,7 @@ static int gather_leaf(struct boot *b, const void *mine, char *all,
 	if (!rc && (h.type != ALL || h.size != size * b->opt->ranks))
 		rc = -EPROTO;
 	if (!rc)
-		rc = read_all(b->fd[0], all, h.size, deadline);
+		rc = stream_read(b->fd[0], all, h.size, deadline);
 	if (rc && rc != -ETIMEDOUT)
 		b->gone = 1;
 	return rc;
@@ -451,7 +386,7 @@ static void no_delay(int fd)
 static int take_rank(struct boot *b, int listener, uint64_t deadline)
 {
 	struct header h = { 0 };
-	int fd, rc = wait_for(listener, POLLIN, deadline);
+	int fd, rc = stream_wait(listener, POLLIN, deadline);
 
 	if (rc)
 		return rc;
@@ -460,7 +395,7 @@ static int take_rank(struct boot *b, int listener, uint64_t deadline)
 		return -errno;
 	no_delay(fd);
 	/* whoever says nothing must not hold up the others for long */
-	rc = hear(fd, &h, now_ms() + 2000);
+	rc = hear(fd, &h, stream_now() + 2000);
 	if (!rc && h.type == HELLO && h.size == b->opt->ranks && h.rank &&
 	    h.rank < b->opt->ranks && b->fd[h.rank] < 0) {
 		b->fd[h.rank] = fd;
@@ -476,7 +411,7 @@ static int take_rank(struct boot *b, int listener, uint64_t deadline)
 
 static int open_root(struct boot *b)
 {
-	uint64_t deadline = now_ms() + b->opt->timeout_ms;
+	uint64_t deadline = stream_now() + b->opt->timeout_ms;
 	uint32_t left = b->opt->ranks - 1;
 	struct addrinfo *list;
 	int fd = b->opt->listen_fd, rc;
@@ -504,7 +439,7 @@ static int open_root(struct boot *b)
 
 static int open_leaf(struct boot *b)
 {
-	uint64_t deadline = now_ms() + b->opt->timeout_ms;
+	uint64_t deadline = stream_now() + b->opt->timeout_ms;
 	struct addrinfo *list;
 	int rc;
 
@@ -512,7 +447,7 @@ static int open_leaf(struct boot *b)
 		return BENCH_CANNOT;
 	/* rank 0 may still be starting: refused is tried again */
 	while ((rc = open_socket(list, 0, &b->fd[0])) == -ECONNREFUSED &&
-	       now_ms() < deadline)
+	       stream_now() < deadline)
 		usleep(50 * 1000);
 	freeaddrinfo(list);
 	if (!rc) {

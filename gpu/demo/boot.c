@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include <endian.h>
 
+#include "../stream.h"
 #include "demo.h"
 
 #define BOOT_MAGIC   0x57424450U /* "WBDP" */
@@ -28,32 +28,6 @@ struct boot_header {
 	uint16_t type;
 	uint32_t size; /* of the body */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-/* 0, -ETIMEDOUT or -errno. */
-static int wait_for(int fd, short events, uint64_t deadline_ms)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-	uint64_t now;
-	int rc;
-
-	do {
-		now = now_ms();
-		if (now >= deadline_ms)
-			return -ETIMEDOUT;
-		rc = poll(&p, 1, (int)(deadline_ms - now));
-		if (rc < 0 && errno != EINTR)
-			return -errno;
-	} while (rc <= 0);
-	return 0;
-}
 
 /* "HOST:PORT" or "[V6]:PORT" to a list of addresses. */
 static int resolve(const char *where, int flags, struct addrinfo **list)
@@ -115,7 +89,7 @@ static int dial(const struct addrinfo *ai, uint64_t deadline, int *result)
 	if (fd < 0)
 		return -errno;
 	if (connect(fd, ai->ai_addr, ai->ai_addrlen) < 0) {
-		rc = errno == EINPROGRESS ? wait_for(fd, POLLOUT, deadline)
+		rc = errno == EINPROGRESS ? stream_wait(fd, POLLOUT, deadline)
 					  : -errno;
 		if (!rc && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len))
 			rc = -errno;
@@ -131,7 +105,7 @@ static int dial(const struct addrinfo *ai, uint64_t deadline, int *result)
 
 int boot_connect(struct boot *b, const char *where, uint32_t timeout_ms)
 {
-	uint64_t deadline = now_ms() + timeout_ms;
+	uint64_t deadline = stream_now() + timeout_ms;
 	struct addrinfo *list;
 	char what[300];
 	int rc, fd = -1;
@@ -141,7 +115,7 @@ int boot_connect(struct boot *b, const char *where, uint32_t timeout_ms)
 		return rc;
 	/* the receiver may still be starting: refused is tried again */
 	while ((rc = dial(list, deadline, &fd)) == -ECONNREFUSED &&
-	       now_ms() + 100 < deadline)
+	       stream_now() + 100 < deadline)
 		usleep(100 * 1000);
 	if (!rc) {
 		name_peer(b, list->ai_addr, list->ai_addrlen);
@@ -179,7 +153,7 @@ static int take_one(struct boot *b, int fd, uint32_t timeout_ms)
 	socklen_t len = sizeof(sa);
 	int rc, peer;
 
-	rc = wait_for(fd, POLLIN, now_ms() + timeout_ms);
+	rc = stream_wait(fd, POLLIN, stream_now() + timeout_ms);
 	if (rc)
 		return rc;
 	peer = accept4(fd, (struct sockaddr *)&sa, &len,
@@ -244,53 +218,6 @@ int boot_fail_gone(const struct boot *b, int error, const char *doing)
 			 "see its own output, then start both ends again");
 }
 
-/* 0, -EPIPE at the stream's end, -ETIMEDOUT, -errno. */
-static int read_all(int fd, void *buf, size_t size, uint64_t deadline)
-{
-	char *p = buf;
-	ssize_t n;
-	int rc;
-
-	while (size) {
-		n = recv(fd, p, size, 0);
-		if (n == 0)
-			return -EPIPE;
-		if (n > 0) {
-			p += n;
-			size -= n;
-			continue;
-		}
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
-		rc = wait_for(fd, POLLIN, deadline);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static int write_all(int fd, const void *buf, size_t size, uint64_t deadline)
-{
-	const char *p = buf;
-	ssize_t n;
-	int rc;
-
-	while (size) {
-		n = send(fd, p, size, MSG_NOSIGNAL);
-		if (n >= 0) {
-			p += n;
-			size -= n;
-			continue;
-		}
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
-		rc = wait_for(fd, POLLOUT, deadline);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int boot_send(struct boot *b, enum boot_type type, const void *msg,
 	      uint32_t size)
 {
@@ -300,12 +227,12 @@ int boot_send(struct boot *b, enum boot_type type, const void *msg,
 		.type = htobe16(type),
 		.size = htobe32(size),
 	};
-	uint64_t deadline = now_ms() + b->timeout_ms;
+	uint64_t deadline = stream_now() + b->timeout_ms;
 	int rc;
 
-	rc = write_all(b->fd, &h, sizeof(h), deadline);
+	rc = stream_write(b->fd, &h, sizeof(h), deadline);
 	if (!rc)
-		rc = write_all(b->fd, msg, size, deadline);
+		rc = stream_write(b->fd, msg, size, deadline);
 	if (rc)
 		return boot_fail_gone(b, rc, "telling it of this end");
 	return DEMO_GOOD;
@@ -318,13 +245,13 @@ void boot_alive(struct boot *b)
 		.version = htobe16(BOOT_VERSION),
 		.type = htobe16(BOOT_ALIVE),
 	};
-	uint64_t now = now_ms();
+	uint64_t now = stream_now();
 
 	if (now - b->alive_ms < 500)
 		return;
 	b->alive_ms = now;
 	/* whoever waits for a message next sees a connection that failed */
-	(void)write_all(b->fd, &h, sizeof(h), now + b->timeout_ms);
+	(void)stream_write(b->fd, &h, sizeof(h), now + b->timeout_ms);
 }
 
 static int check_header(const struct boot *b, const struct boot_header *h,
@@ -365,14 +292,14 @@ int boot_recv(struct boot *b, enum boot_type type, void *msg, uint32_t size)
 	int rc;
 
 	do {
-		deadline = now_ms() + b->timeout_ms;
-		rc = read_all(b->fd, &h, sizeof(h), deadline);
+		deadline = stream_now() + b->timeout_ms;
+		rc = stream_read(b->fd, &h, sizeof(h), deadline);
 	} while (!rc && is_alive(&h));
 	if (!rc) {
 		rc = check_header(b, &h, type, size);
 		if (rc)
 			return rc;
-		rc = read_all(b->fd, msg, size, deadline);
+		rc = stream_read(b->fd, msg, size, deadline);
 	}
 	if (rc)
 		return boot_fail_gone(b, rc, "this end waited for it");

@@ -3,7 +3,8 @@
 
 DEMO_BIN := $(B)/bin/warpbell-demo
 DEMO_OBJS := $(patsubst %.c,$(B)/obj/%.o, \
-	$(filter-out %/kernels.c,$(wildcard gpu/demo/*.c)))
+	$(filter-out %/kernels.c,$(wildcard gpu/demo/*.c))) \
+	$(B)/obj/gpu/stream.o
 DEMO_LIBS := -L$(B)/lib -lwarpbell -lcrypto
 
 ALL += $(DEMO_BIN)

@@ -53,7 +53,8 @@ build()
 	gcc -std=gnu11 -O1 -fPIC -Iinclude -c \
 		"$work/gpu/collectives/kernels.c" -o "$work/kernels.o" &&
 		gcc -pthread build/obj/gpu/bench/[!b]*.o \
-			build/obj/gpu/bench/boot_tcp.o "$work/kernels.o" \
+			build/obj/gpu/bench/boot_tcp.o build/obj/gpu/stream.o \
+			"$work/kernels.o" \
 			build/obj/gpu/collectives/{map,run,team}.o \
 			build/lib/libwbell-launch-host.a -o "$work/bench" \
 			-Lbuild/lib -lwarpbell -lm \

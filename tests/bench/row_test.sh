@@ -3,13 +3,13 @@
 # What the benches' judge says: medians, both directions, rows without value.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+# shellcheck source=tests/tap.bash
+. tests/tap.bash
 
 row=build/tests/bench/row
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 export WBELL_BENCH_ROWS=$dir/rows
-count=0
-failed=0
 
 # Rounds go in, lines joined by ";"; what jq makes of the row must come out.
 check() { # name, exit, rounds, better, must, jq filter, wanted [, reason]
@@ -19,14 +19,12 @@ check() { # name, exit, rounds, better, must, jq filter, wanted [, reason]
 	tr ';' '\n' <<<"$3" | "$row" G0 a us "$4" "$5" 0 "${@:8}" >/dev/null
 	rc=$?
 	got=$(jq -r "$6" "$dir/rows")
-	count=$((count + 1))
 	if [ "$rc" = "$2" ] && [ "$got" = "$7" ]; then
-		echo "ok $count - $1"
+		result ok "$1"
 		return
 	fi
-	echo "not ok $count - $1"
+	result "not ok" "$1"
 	echo "# exit $rc, not $2; $6 gave $got, not $7"
-	failed=1
 }
 
 figure='[.ratio, .min, .max, .ok] | join(" ")'

@@ -6,23 +6,12 @@
 # the usual ones.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+# shellcheck source=tests/tap.bash
+. tests/tap.bash
 
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 doca=nccl_device/gin/gdaki/doca_gpunetio
-count=0
-failed=0
-
-result() { # ok-or-not, name
-	count=$((count + 1))
-	echo "$1 $count - $2"
-	[ "$1" = ok ] || failed=1
-}
-
-skip() { # name, reason
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
 
 find_nccl() {
 	local d

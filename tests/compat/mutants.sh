@@ -4,19 +4,13 @@
 # A mutant is a change to one line of a copy; everything else is as built.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+# shellcheck source=tests/tap.bash
+. tests/tap.bash
 
 CC=${CC:-gcc}
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/dpdk_path" && cp -r dpdk_path/nic dpdk_path/roce "$dir/dpdk_path"
-count=0
-failed=0
-
-result() { # ok-or-not, name
-	count=$((count + 1))
-	echo "$1 $count - $2"
-	[ "$1" = ok ] || failed=1
-}
 
 objects() { # all of late_test's but one of nic/'s
 	local o

@@ -16,19 +16,13 @@
 # build/bench/budget.json.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+# shellcheck source=tests/tap.bash
+. tests/tap.bash
 
 archs="80 90 100"
 out=build/bench/budget.json
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
-count=0
-failed=0
-
-result() { # ok-or-not, name
-	count=$((count + 1))
-	echo "$1 $count - $2"
-	[ "$1" != "not ok" ] || failed=1
-}
 
 check() { # name, value, at most
 	if [ "$2" -le "$3" ]; then
@@ -36,11 +30,6 @@ check() { # name, value, at most
 	else
 		result "not ok" "$1: $2 is over $3"
 	fi
-}
-
-skip() {
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
 }
 
 compiles() { # name, compiler and flags...

@@ -4,12 +4,12 @@
 # input that breaks a promise is kept in build/fuzz/ and named.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+# shellcheck source=tests/tap.bash
+. tests/tap.bash
 
 seconds=${FUZZ_SECONDS:-20}
 bin=${WBELL_BUILD:-build}/fuzz
 names=(frames wqes boot)
-failed=0
-count=0
 
 # Memory that was freed is kept poisoned, but not so much of it.
 export ASAN_OPTIONS=quarantine_size_mb=8
@@ -23,16 +23,14 @@ fi
 fuzz() { # name
 	local name=$1 log="$bin/$1.log"
 
-	count=$((count + 1))
 	mkdir -p "$bin/found/$name"
 	if timeout $((seconds + 60)) "$bin/$name" -max_total_time="$seconds" \
 		-max_len=4096 -len_control=0 -timeout=60 -rss_limit_mb=1024 \
 		-artifact_prefix="$bin/$name-" -print_final_stats=1 \
 		"$bin/found/$name" "$bin/corpus/$name" >"$log" 2>&1; then
-		echo "ok $count - fuzz_$name"
+		result ok "fuzz_$name"
 	else
-		failed=1
-		echo "not ok $count - fuzz_$name"
+		result "not ok" "fuzz_$name"
 		grep -E 'ERROR|SUMMARY|Test unit|^ +#[0-9] ' "$log" |
 			head -20 | sed 's/^/# /'
 		echo "# again: $bin/$name $(sed -n \

@@ -8,6 +8,8 @@
 #	finite	no interleaving goes on for ever: there is no cycle at all
 set -u
 cd "$(dirname "$(readlink -f "$0")")" || exit 2
+# shellcheck source=tests/tap.bash
+. ../tap.bash
 
 CC=${CC:-gcc}
 memory=1024  # MiB of one search
@@ -73,15 +75,6 @@ plain_with_wide done==reserved -DM_STAYS_PLAIN -DSHAPE=MIXED
 plain_with_wide_alone invalid.end.state -DM_STAYS_PLAIN -DSHAPE=WIDE
 cq_record_without_second_look cq_record==ci -DM_CQ_ONCE -DCQ_RECORD
 '
-
-count=0
-failed=0
-
-result() { # ok-or-not, name
-	count=$((count + 1))
-	echo "$1 $count - $2"
-	[ "$1" = ok ] || failed=1
-}
 
 # What Spin says of one model goes to DIR/out; compile errors as well.
 search() { # DIR, safe-or-finite, gcc's -O, flags...

@@ -4,18 +4,12 @@
 # judge that lets it pass sees nothing.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+# shellcheck source=tests/tap.bash
+. tests/tap.bash
 
 CC=${CC:-gcc}
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
-count=0
-failed=0
-
-result() { # ok-or-not, name
-	count=$((count + 1))
-	echo "$1 $count - $2"
-	[ "$1" = ok ] || failed=1
-}
 
 compile() { # source, object
 	timeout 100 "$CC" -std=gnu11 -D_GNU_SOURCE -I"$dir/include" -O1 -c \

@@ -4,17 +4,11 @@
 # AddressSanitizer for what is left behind and for what is read beside frames.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
+# shellcheck source=tests/tap.bash
+. tests/tap.bash
 
 bin=${WBELL_BUILD:-build}/tests/sim
 seed=${SIM_SEED:-1}
-count=0
-failed=0
-
-result() { # ok-or-not, name
-	count=$((count + 1))
-	echo "$1 $count - $2"
-	[ "$1" = ok ] || failed=1
-}
 
 run() { # name, program, arguments...
 	local name=$1 out

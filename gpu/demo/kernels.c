@@ -57,6 +57,34 @@ WBELL_FN void demo_record(struct demo_lane *lane, uint64_t ns)
 			break;                       \
 	}
 
+/* One completion's worth of work: timed from its first post to its CQE. */
+struct demo_turn {
+	uint64_t deadline, start; /* ns */
+	struct wbell_ticket t;
+};
+
+WBELL_FN struct demo_turn demo_begin(const struct demo_self *me)
+{
+	struct demo_turn turn = { 0 };
+
+	turn.deadline = wbell_deadline_us(me->timeout_us);
+	turn.start = wbell_now_ns();
+	return turn;
+}
+
+/* rc: of the posts; by: what the lane is further when all went well. */
+WBELL_FN int demo_end(struct demo_self *me, const struct demo_turn *turn,
+		      int rc, uint64_t by)
+{
+	if (!rc)
+		rc = wbell_wait(me->q, turn->t, turn->deadline);
+	if (rc)
+		return rc;
+	demo_record(me->lane, wbell_now_ns() - turn->start);
+	demo_advance(me->lane, by);
+	return 0;
+}
+
 WBELL_FN uint64_t demo_chunk(const struct demo_copy *a, uint64_t at)
 {
 	return a->size - at < a->chunk ? a->size - at : a->chunk;
@@ -66,23 +94,15 @@ WBELL_FN int demo_push_one(const struct demo_copy *a, struct demo_self *me,
 			   uint64_t at)
 {
 	uint64_t n = demo_chunk(a, at);
-	uint64_t deadline = wbell_deadline_us(me->timeout_us);
-	uint64_t start;
-	struct wbell_ticket t = { 0 };
+	struct demo_turn turn = demo_begin(me);
 	int rc;
 
-	start = wbell_now_ns();
-	DEMO_RETRY(rc, me->q, deadline,
+	DEMO_RETRY(rc, me->q, turn.deadline,
 		   wbell_put_signal(me->q, a->local + at, a->lkey,
 				    a->remote + at, a->rkey, n, a->signal,
-				    a->signal_rkey, 1, WBELL_ORDER_NIC, &t));
-	if (!rc)
-		rc = wbell_wait(me->q, t, deadline);
-	if (rc)
-		return rc;
-	demo_record(me->lane, wbell_now_ns() - start);
-	demo_advance(me->lane, n);
-	return 0;
+				    a->signal_rkey, 1, WBELL_ORDER_NIC,
+				    &turn.t));
+	return demo_end(me, &turn, rc, n);
 }
 
 WBELL_KERNEL(demo_push, struct demo_copy, a)
@@ -102,22 +122,13 @@ WBELL_FN int demo_pull_one(const struct demo_copy *a, struct demo_self *me,
 			   uint64_t at)
 {
 	uint64_t n = demo_chunk(a, at);
-	uint64_t deadline = wbell_deadline_us(me->timeout_us);
-	uint64_t start;
-	struct wbell_ticket t = { 0 };
+	struct demo_turn turn = demo_begin(me);
 	int rc;
 
-	start = wbell_now_ns();
-	DEMO_RETRY(rc, me->q, deadline,
+	DEMO_RETRY(rc, me->q, turn.deadline,
 		   wbell_get(me->q, a->local + at, a->lkey, a->remote + at,
-			     a->rkey, n, &t));
-	if (!rc)
-		rc = wbell_wait(me->q, t, deadline);
-	if (rc)
-		return rc;
-	demo_record(me->lane, wbell_now_ns() - start);
-	demo_advance(me->lane, n);
-	return 0;
+			     a->rkey, n, &turn.t));
+	return demo_end(me, &turn, rc, n);
 }
 
 WBELL_KERNEL(demo_pull, struct demo_copy, a)
@@ -136,21 +147,13 @@ WBELL_KERNEL(demo_pull, struct demo_copy, a)
 WBELL_FN int demo_count_one(const struct demo_small *a, struct demo_self *me,
 			    uint64_t *result)
 {
-	uint64_t deadline = wbell_deadline_us(me->timeout_us);
-	uint64_t start = wbell_now_ns();
-	struct wbell_ticket t = { 0 };
+	struct demo_turn turn = demo_begin(me);
 	int rc;
 
-	DEMO_RETRY(rc, me->q, deadline,
+	DEMO_RETRY(rc, me->q, turn.deadline,
 		   wbell_fetch_add(me->q, WBELL_ADDR(result), a->result_lkey,
-				   a->remote, a->rkey, 1, &t));
-	if (!rc)
-		rc = wbell_wait(me->q, t, deadline);
-	if (rc)
-		return rc;
-	demo_record(me->lane, wbell_now_ns() - start);
-	demo_advance(me->lane, 1);
-	return 0;
+				   a->remote, a->rkey, 1, &turn.t));
+	return demo_end(me, &turn, rc, 1);
 }
 
 WBELL_KERNEL(demo_count, struct demo_small, a)
@@ -174,28 +177,20 @@ WBELL_KERNEL(demo_count, struct demo_small, a)
 WBELL_FN int demo_spray_window(const struct demo_small *a, struct demo_self *me,
 			       uint32_t n)
 {
-	uint64_t deadline = wbell_deadline_us(me->timeout_us);
-	uint64_t start = wbell_now_ns();
+	struct demo_turn turn = demo_begin(me);
 	uint64_t count = me->lane->done;
 	uint64_t value;
-	struct wbell_ticket t = { 0 };
 	uint32_t i;
 	int rc = 0;
 
 	for (i = 0; i < n && !rc; i++) {
 		value = ++count << 32 | DEMO_TAG;
-		DEMO_RETRY(rc, me->q, deadline,
+		DEMO_RETRY(rc, me->q, turn.deadline,
 			   wbell_put_inline(me->q, &value, sizeof(value),
 					    a->remote + 8 * me->index, a->rkey,
-					    &t));
+					    &turn.t));
 	}
-	if (!rc)
-		rc = wbell_wait(me->q, t, deadline);
-	if (rc)
-		return rc;
-	demo_record(me->lane, wbell_now_ns() - start);
-	demo_advance(me->lane, n);
-	return 0;
+	return demo_end(me, &turn, rc, n);
 }
 
 WBELL_KERNEL(demo_spray, struct demo_small, a)

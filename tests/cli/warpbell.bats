@@ -11,6 +11,7 @@ setup()
 
 teardown()
 {
+	# a test may have ended it already
 	[ -z "$holder" ] || kill "$holder" 2>/dev/null || true
 }
 

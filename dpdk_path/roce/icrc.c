@@ -105,7 +105,8 @@ static uint32_t table_run(uint32_t crc, const uint8_t *p, size_t n)
 	return crc;
 }
 
-static uint32_t table_icrc(const uint8_t *l3, size_t len, enum icrc_l3 kind)
+/* The register behind len bytes, not inverted. */
+static uint32_t table_reg(const uint8_t *l3, size_t len, enum icrc_l3 kind)
 {
 	uint8_t head[ICRC_VARIANT];
 	size_t n = sizeof(head);
@@ -117,7 +118,7 @@ static uint32_t table_icrc(const uint8_t *l3, size_t len, enum icrc_l3 kind)
 	for (size_t i = 0; i < n; i++)
 		head[i] |= roce_icrc_mask[kind][ICRC_L3 + i];
 	crc = table_run(ICRC_SEED, head, n);
-	return ~table_run(crc, l3 + n, len - n);
+	return table_run(crc, l3 + n, len - n);
 }
 
 static int has_way(enum roce_icrc_way w)
@@ -193,7 +194,7 @@ static inline uint32_t icrc(const uint8_t *l3, size_t len, enum icrc_l3 kind)
 	if (way == ROCE_ICRC_PCLMUL)
 		return roce_icrc_pclmul(l3, len, kind);
 #endif
-	return table_icrc(l3, len, kind);
+	return ~table_reg(l3, len, kind);
 }
 
 uint32_t roce_icrc_ipv4(const uint8_t *l3, size_t len)
@@ -225,4 +226,40 @@ uint32_t roce_icrc_copy_ipv4(uint8_t *l3, size_t hdr, const void *payload,
 	memcpy(l3 + hdr, payload, n);
 	memset(l3 + hdr + n, 0, pad);
 	return icrc(l3, hdr + n + pad, ICRC_IPV4);
+}
+
+uint32_t roce_icrc_prefix(const uint8_t *l3, size_t len, enum roce_icrc_l3 kind)
+{
+	return table_reg(l3, len,
+			 kind == ROCE_ICRC_IPV6 ? ICRC_IPV6 : ICRC_IPV4);
+}
+
+uint32_t roce_icrc_tail(uint32_t reg, const uint8_t *p, size_t n)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(way == ROCE_ICRC_VPCLMUL, 1))
+		return roce_icrc_vpclmul_tail(reg, p, n);
+	if (way == ROCE_ICRC_PCLMUL)
+		return roce_icrc_pclmul_tail(reg, p, n);
+#endif
+	return ~table_run(reg, p, n);
+}
+
+static void put_one(const struct roce_icrc_part *part)
+{
+	uint32_t icrc = htole32(roce_icrc_tail(part->reg, part->p, part->n));
+
+	memcpy(part->p + part->n, &icrc, sizeof(icrc));
+}
+
+void roce_icrc_put(const struct roce_icrc_part *part, unsigned count)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(way == ROCE_ICRC_VPCLMUL, 1)) {
+		roce_icrc_vpclmul_put(part, count);
+		return;
+	}
+#endif
+	for (unsigned i = 0; i < count; i++)
+		put_one(&part[i]);
 }

@@ -43,4 +43,26 @@ uint32_t roce_icrc_v1(const uint8_t *grh, size_t len);
 uint32_t roce_icrc_copy_ipv4(uint8_t *l3, size_t hdr, const void *payload,
 			     size_t n);
 
+/*
+ * The same in two parts, for packets that begin alike.
+ *
+ * prefix: the register behind the first len bytes at l3, which go up to the
+ * last word of the BTH, the PSN.
+ * tail: the ICRC of a message with that prefix and the n bytes at p behind it,
+ * n a multiple of 4 and at least 4.  p is preceded by the prefix: a load may
+ * begin there, but its bytes do not count again.
+ */
+enum roce_icrc_l3 { ROCE_ICRC_IPV4, ROCE_ICRC_IPV6 };
+uint32_t roce_icrc_prefix(const uint8_t *l3, size_t len,
+			  enum roce_icrc_l3 kind);
+uint32_t roce_icrc_tail(uint32_t reg, const uint8_t *p, size_t n);
+
+/* Many tails, each ICRC put behind its n bytes. */
+struct roce_icrc_part {
+	uint8_t *p;
+	uint32_t n;
+	uint32_t reg;
+};
+void roce_icrc_put(const struct roce_icrc_part *part, unsigned count);
+
 #endif /* ROCE_ICRC_H */

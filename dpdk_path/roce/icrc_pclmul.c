@@ -26,6 +26,9 @@ static const uint8_t to_end[32] __attribute__((aligned(16))) = {
 	[27] = 11,	   [28] = 12, [29] = 13, [30] = 14, [31] = 15,
 };
 
+/* Bytes s.. of this keep the last s bytes of a register. */
+static const uint8_t keep_end[32] = { [16 ... 31] = 0xff };
+
 static void fold_by(uint64_t c[2], unsigned bytes)
 {
 	c[0] = (uint64_t)roce_icrc_xpow(8 * bytes + 63) << 32;
@@ -118,6 +121,28 @@ roce_icrc_pclmul(const uint8_t *l3, size_t len, enum icrc_l3 kind)
 	const uint8_t *p = l3, *end = l3 + len;
 	__m128i x = head(&p, len, roce_icrc_mask[kind]);
 
+	if (end - p >= 7 * 16)
+		x = bulk(x, &p, end);
+	for (; p < end; p += 16)
+		x = fold(x, k.by16, load(p));
+	return finish(x);
+}
+
+/*
+ * A message of which the prefix has left reg: as if it began here.  The first
+ * block is loaded by its end, and what lies before the message is cleared.
+ */
+__attribute__((target("pclmul,sse4.1"))) uint32_t
+roce_icrc_pclmul_tail(uint32_t reg, const uint8_t *p, size_t n)
+{
+	const uint8_t *end = p + n;
+	size_t part = (n - 1) % 16 + 1;
+	__m128i r =
+		_mm_shuffle_epi8(_mm_cvtsi32_si128(reg), load(to_end + part));
+	__m128i x = _mm_and_si128(load(p + part - 16), load(keep_end + part));
+
+	x = _mm_xor_si128(x, r);
+	p += part;
 	if (end - p >= 7 * 16)
 		x = bulk(x, &p, end);
 	for (; p < end; p += 16)

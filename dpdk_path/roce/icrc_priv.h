@@ -17,6 +17,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "icrc.h"
 
 #define ICRC_POLY 0xedb88320u
 #define ICRC_SEED 0xdebb20e3u
@@ -48,9 +51,12 @@ uint64_t roce_icrc_mu(void);
 /* Each needs its CPU flags, and its init first. */
 void roce_icrc_pclmul_init(void);
 uint32_t roce_icrc_pclmul(const uint8_t *l3, size_t len, enum icrc_l3 kind);
+uint32_t roce_icrc_pclmul_tail(uint32_t reg, const uint8_t *p, size_t n);
 
 void roce_icrc_vpclmul_init(void);
 uint32_t roce_icrc_vpclmul(const uint8_t *l3, size_t len, enum icrc_l3 kind);
+uint32_t roce_icrc_vpclmul_tail(uint32_t reg, const uint8_t *p, size_t n);
+void roce_icrc_vpclmul_put(const struct roce_icrc_part *part, unsigned count);
 /* hdr <= 64, n >= 1; as roce_icrc_copy_ipv4(). */
 uint32_t roce_icrc_vpclmul_copy(uint8_t *l3, size_t hdr, const uint8_t *payload,
 				size_t n);

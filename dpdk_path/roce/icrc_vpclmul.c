@@ -79,17 +79,23 @@ VPCLMUL __m512i last(__m512i x, unsigned d)
 	return fold(x, load(k.last[d]), _mm512_setzero_si512());
 }
 
+VPCLMUL uint32_t barrett(__m128i t)
+{
+	__m128i c = _mm_load_si128((const __m128i *)k.barrett), q;
+
+	q = _mm_clmulepi64_si128(t, c, 0x00);
+	q = _mm_clmulepi64_si128(q, c, 0x10);
+	return ~(uint32_t)_mm_extract_epi32(_mm_xor_si128(t, q), 2);
+}
+
 VPCLMUL uint32_t finish(__m512i x)
 {
 	__m256i y = _mm256_xor_si256(_mm512_castsi512_si256(x),
 				     _mm512_extracti64x4_epi64(x, 1));
 	__m128i t = _mm_xor_si128(_mm256_castsi256_si128(y),
 				  _mm256_extracti128_si256(y, 1));
-	__m128i c = _mm_load_si128((const __m128i *)k.barrett), q;
 
-	q = _mm_clmulepi64_si128(t, c, 0x00);
-	q = _mm_clmulepi64_si128(q, c, 0x10);
-	return ~(uint32_t)_mm_extract_epi32(_mm_xor_si128(t, q), 2);
+	return barrett(t);
 }
 
 /* The first n (1..64) bytes of a message that go before its whole blocks. */
@@ -155,6 +161,56 @@ TARGET uint32_t roce_icrc_vpclmul(const uint8_t *l3, size_t len,
 		y = load(l3 + len - 64);
 	}
 	return finish(_mm512_xor_si512(last(x, 16), last(y, 0)));
+}
+
+/* Up to 32 bytes: the words that count are the last four. */
+VPCLMUL uint32_t short_tail(uint32_t reg, const uint8_t *p, size_t n)
+{
+	__m256i c = _mm256_load_si256((const __m256i *)&k.last[0][4]);
+	__m256i x = _mm256_maskz_loadu_epi8(~0u << (32 - n), p + n - 32);
+
+	x = _mm256_xor_si256(x,
+			     _mm256_maskz_set1_epi32(1u << (8 - n / 4), reg));
+	x = _mm256_xor_si256(_mm256_clmulepi64_epi128(x, c, 0x00),
+			     _mm256_clmulepi64_epi128(x, c, 0x11));
+	return barrett(_mm_xor_si128(_mm256_castsi256_si128(x),
+				     _mm256_extracti128_si256(x, 1)));
+}
+
+VPCLMUL uint32_t long_tail(uint32_t reg, const uint8_t *p, size_t n)
+{
+	size_t part = (n - 1) % 64 + 1;
+	__m512i x =
+		_mm512_maskz_loadu_epi8(~0ull << (64 - part), p + part - 64);
+	__m512i y;
+
+	x = _mm512_xor_si512(
+		x, _mm512_maskz_set1_epi32(1u << (16 - part / 4), reg));
+	if (n <= 64)
+		return finish(last(x, 0));
+	if (n > 128)
+		x = bulk(x, p + part, NULL, n - part - 64);
+	y = load(p + n - 64);
+	return finish(_mm512_xor_si512(last(x, 16), last(y, 0)));
+}
+
+/* A message of which the prefix has left reg: as if it began here. */
+TARGET uint32_t roce_icrc_vpclmul_tail(uint32_t reg, const uint8_t *p, size_t n)
+{
+	return n <= 32 ? short_tail(reg, p, n) : long_tail(reg, p, n);
+}
+
+/* In one loop, where the products of several overlap. */
+TARGET void roce_icrc_vpclmul_put(const struct roce_icrc_part *part,
+				  unsigned count)
+{
+	for (; count--; part++) {
+		uint32_t icrc =
+			part->n <= 32 ? short_tail(part->reg, part->p, part->n)
+				      : long_tail(part->reg, part->p, part->n);
+
+		memcpy(part->p + part->n, &icrc, sizeof(icrc));
+	}
 }
 
 /* Move the first 4 d (4..64) bytes of x to its end, zeros before. */

@@ -186,6 +186,27 @@ static inline void wr_done(struct roce_qp *qp, const struct roce_wr *wr)
 		comp_want(qp);
 }
 
+/* As ack_to(), as far as requests of one packet go. */
+static void ack_singles(struct roce_qp *qp, uint32_t psn)
+{
+	uint32_t ci = qp->wr_ci, end = qp->wr_asg, last = qp->psn_una;
+	uint8_t flags = 0;
+
+	for (; ci != end; ci++) {
+		const struct roce_wr *wr = &qp->wr[ci & qp->wr_mask];
+
+		if (wr->npkt != 1 || wr->syndrome || op_is_rd(wr->op) ||
+		    psn_diff(psn, wr->psn) < 0)
+			break;
+		last = psn_add(wr->psn, 1);
+		flags |= wr->flags;
+	}
+	qp->wr_ci = ci;
+	qp->psn_una = last;
+	if (flags & ROCE_WR_SIGNALLED)
+		comp_want(qp);
+}
+
 /*
  * All up to and with psn is acknowledged.  Stops at a READ or atomic, which
  * only its response completes, and then returns false.
@@ -195,6 +216,7 @@ static bool ack_to(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	uint32_t was = qp->psn_una;
 	bool all = true;
 
+	ack_singles(qp, psn);
 	while (qp->wr_ci != qp->wr_asg) {
 		struct roce_wr *wr = &qp->wr[qp->wr_ci & qp->wr_mask];
 		uint32_t last;

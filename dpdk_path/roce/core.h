@@ -144,6 +144,9 @@ uint32_t roce_qp_num(const struct roce_qp *qp);
 void *roce_qp_user(const struct roce_qp *qp);
 struct roce_qp *roce_qp_find(struct roce_dev *dev, uint32_t qpn);
 
+/* Work for it will be posted soon: bring what that needs into the cache. */
+void roce_qp_expect(const struct roce_qp *qp);
+
 /* ---- work ---- */
 
 enum roce_op {
@@ -228,19 +231,32 @@ uint64_t roce_deadline(const struct roce_dev *dev);
 bool roce_tx_pending(const struct roce_dev *dev);
 
 struct roce_comp {
-	struct roce_qp *qp;
-	uint8_t recv; /* 0 send queue, 1 receive queue */
-	uint8_t op;   /* send: wqe_opcode; receive: see flags */
+	/* as the first word of struct roce_wr */
+	uint8_t rsvd;
 	uint8_t flags; /* receive: ROCE_WR_IMM, ROCE_WR_SOLICITED; WRITE: ROCE_COMP_WRITE */
 	uint8_t syndrome; /* 0 good, else WBELL_SYND_* */
 	uint8_t vendor;
 	uint16_t index;
+	uint8_t recv; /* 0 send queue, 1 receive queue */
+	uint8_t op;   /* send: wqe_opcode; receive: see flags */
+
+	struct roce_qp *qp;
 	uint32_t len;	  /* UD receive: with the 40 bytes of the GRH area */
 	uint32_t imm;	  /* or the rkey that was invalidated */
 	uint32_t src_qpn; /* UD receive */
 };
 #define ROCE_COMP_WRITE 0x80
 unsigned roce_comp(struct roce_dev *dev, struct roce_comp *c, unsigned n);
+
+/*
+ * The same QP by QP, for those who write CQEs: the QP whose turn it is (NULL:
+ * none has completions), its signalled work that went well, one at a time,
+ * without a copy (NULL: no more), then all the rest; it is the next QP's turn
+ * when that gave fewer than n.
+ */
+struct roce_qp *roce_comp_qp(const struct roce_dev *dev);
+const struct roce_wr *roce_sent(struct roce_qp *qp);
+unsigned roce_qp_comp(struct roce_qp *qp, struct roce_comp *c, unsigned n);
 
 struct roce_qp_stat {
 	enum roce_state state;

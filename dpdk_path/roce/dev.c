@@ -204,31 +204,59 @@ static void dispatch(struct roce_qp *qp, uint64_t now,
 		ack_rx(qp, pkt, now);
 }
 
-static void rx_one(struct roce_dev *dev, uint64_t now,
-		   const struct roce_frame *f)
+/* The long way: a frame that is the first of its kind, or not good. */
+static struct roce_qp *examine(struct roce_dev *dev, const struct roce_frame *f,
+			       struct roce_pkt *pkt)
 {
-	struct roce_pkt pkt;
+	enum roce_drop drop = roce_parse(f->data, f->len, pkt);
 	struct roce_qp *qp;
-	enum roce_drop drop;
 
-	drop = roce_parse(f->data, f->len, &pkt);
 	if (!drop)
-		drop = find_qp(dev, f->data, &pkt, &qp);
+		drop = find_qp(dev, f->data, pkt, &qp);
 	if (drop) {
 		count(dev, drop);
-		return;
+		return NULL;
 	}
-	count(dev, ROCE_C_RX);
-	qp->packets_rx++;
-	if (__builtin_expect(pkt.ecn_ce, 0) && qp->cc.on)
+	seen_note(qp, f, pkt);
+	return qp;
+}
+
+static void rx_packet(struct roce_qp *qp, uint64_t now,
+		      const struct roce_pkt *pkt)
+{
+	if (__builtin_expect(pkt->ecn_ce, 0) && qp->cc.on)
 		cc_marked(qp);
-	if (__builtin_expect(pkt.opcode == ROCE_CNP, 0))
+	if (__builtin_expect(pkt->opcode == ROCE_CNP, 0))
 		cc_cnp(qp, now);
 	else
-		dispatch(qp, now, &pkt);
+		dispatch(qp, now, pkt);
 	/* what it changed may let this QP send: asked again by roce_tx() */
 	if (reply_has_work(qp) || req_has_work(qp, now))
 		tx_want(qp);
+}
+
+static inline void rx_one(struct roce_dev *dev, uint64_t now,
+			  const struct roce_frame *f)
+{
+	const struct seen *s;
+	struct roce_pkt pkt;
+	struct roce_qp *qp = seen_find(dev, f, &s);
+
+	if (__builtin_expect(qp != NULL, 1)) {
+		count(dev, ROCE_C_RX);
+		qp->packets_rx++;
+		if (s->opcode == ROCE_RC_WRITE_ONLY &&
+		    plain_rx(qp, s, f->data + SEEN_END))
+			return;
+		seen_fill(qp, s, f->data, &pkt);
+	} else {
+		qp = examine(dev, f, &pkt);
+		if (!qp)
+			return;
+		count(dev, ROCE_C_RX);
+		qp->packets_rx++;
+	}
+	rx_packet(qp, now, &pkt);
 }
 
 void roce_rx(struct roce_dev *dev, uint64_t now, const struct roce_frame *f,
@@ -263,6 +291,8 @@ unsigned roce_tx(struct roce_dev *dev, uint64_t now, struct roce_frame *f,
 		k = reply_tx(qp, f + sent, quantum);
 		k += req_tx(qp, now, f + sent + k, quantum - k);
 		sent += k;
+		if (dev->seals.n > SEALS - TX_QUANTUM)
+			frame_seal_all(&dev->seals);
 		if (reply_has_work(qp) || req_has_work(qp, now)) {
 			tx_want(qp);
 			/* nothing came although it wants: end of this turn */
@@ -270,7 +300,7 @@ unsigned roce_tx(struct roce_dev *dev, uint64_t now, struct roce_frame *f,
 				first_idle = qp;
 		}
 	}
-	frame_seal_all(f, sent);
+	frame_seal_all(&dev->seals);
 	dev->counter[ROCE_C_TX] += sent;
 	return sent;
 }
@@ -287,47 +317,74 @@ uint64_t roce_deadline(const struct roce_dev *dev)
 
 /* ---- completions ---- */
 
-static void send_comp(struct roce_qp *qp, const struct roce_wr *wr,
-		      struct roce_comp *c)
+_Static_assert(offsetof(struct roce_wr, wqe_opcode) ==
+			       offsetof(struct roce_comp, op) &&
+		       offsetof(struct roce_wr, index) ==
+			       offsetof(struct roce_comp, index),
+	       "one word of both");
+
+static inline void send_comp(struct roce_qp *qp, const struct roce_wr *wr,
+			     struct roce_comp *c)
 {
-	c->qp = qp;
+	memcpy(c, wr, sizeof(uint64_t));
 	c->recv = 0;
-	c->op = wr->wqe_opcode;
-	c->flags = wr->flags;
-	c->syndrome = wr->syndrome;
-	c->vendor = wr->vendor;
-	c->index = wr->index;
+	c->qp = qp;
 	c->len = wr->len;
 	c->imm = 0;
 	c->src_qpn = 0;
 }
 
-/* Good ones up to wr_ci; in error all the rest, the cause first. */
-static unsigned send_comps(struct roce_qp *qp, struct roce_comp *c, unsigned n)
+struct roce_qp *roce_comp_qp(const struct roce_dev *dev)
 {
-	bool err = qp->state == ROCE_ERR;
-	uint32_t end = err ? qp->wr_pi : qp->wr_ci;
+	return dev->comp.head;
+}
+
+const struct roce_wr *roce_sent(struct roce_qp *qp)
+{
+	while (qp->wr_rep != qp->wr_ci) {
+		const struct roce_wr *wr = &qp->wr[qp->wr_rep++ & qp->wr_mask];
+
+		if (wr->flags & ROCE_WR_SIGNALLED)
+			return wr;
+	}
+	return NULL;
+}
+
+static unsigned good_comps(struct roce_qp *qp, struct roce_comp *c, unsigned n)
+{
+	const struct roce_wr *wr;
 	unsigned k = 0;
 
-	while (qp->wr_rep != end && k < n) {
-		struct roce_wr *wr = &qp->wr[qp->wr_rep & qp->wr_mask];
-		bool flushed = (int32_t)(qp->wr_rep - qp->wr_ci) >= 0;
+	while (k < n && (wr = roce_sent(qp)))
+		send_comp(qp, wr, &c[k++]);
+	return k;
+}
 
-		if (flushed) {
-			wr->syndrome = qp->failed_syndrome
-					       ? qp->failed_syndrome
-					       : WBELL_SYND_WR_FLUSH;
-			wr->vendor = qp->failed_syndrome ? qp->failed_vendor
-							 : 0xf9;
-			qp->failed_syndrome = 0;
-			qp->wr_ci = qp->wr_rep + 1;
-		} else {
-			wr->syndrome = 0;
-		}
-		qp->wr_rep++;
-		if (wr->flags & ROCE_WR_SIGNALLED || flushed)
-			send_comp(qp, wr, &c[k++]);
+/* In error all the rest, the cause first. */
+static unsigned flush_comps(struct roce_qp *qp, struct roce_comp *c, unsigned n)
+{
+	unsigned k = 0;
+
+	for (; qp->wr_rep != qp->wr_pi && k < n; k++) {
+		struct roce_wr *wr = &qp->wr[qp->wr_rep & qp->wr_mask];
+
+		wr->syndrome = qp->failed_syndrome ? qp->failed_syndrome
+						   : WBELL_SYND_WR_FLUSH;
+		wr->vendor = qp->failed_syndrome ? qp->failed_vendor : 0xf9;
+		qp->failed_syndrome = 0;
+		qp->wr_ci = ++qp->wr_rep;
+		send_comp(qp, wr, &c[k]);
 	}
+	return k;
+}
+
+static unsigned send_comps(struct roce_qp *qp, struct roce_comp *c, unsigned n)
+{
+	unsigned k = good_comps(qp, c, n);
+
+	if (__builtin_expect(qp->state == ROCE_ERR, 0) &&
+	    qp->wr_rep == qp->wr_ci)
+		k += flush_comps(qp, c + k, n - k);
 	return k;
 }
 
@@ -352,20 +409,24 @@ static unsigned recv_comps(struct roce_qp *qp, struct roce_comp *c, unsigned n)
 	return k;
 }
 
+unsigned roce_qp_comp(struct roce_qp *qp, struct roce_comp *c, unsigned n)
+{
+	unsigned k = send_comps(qp, c, n);
+
+	k += recv_comps(qp, c + k, n - k);
+	if (k < n) { /* else it may have more: it stays at the head */
+		qp->dev->comp.head = qp->comp_next;
+		qp->in_comp = 0;
+	}
+	return k;
+}
+
 unsigned roce_comp(struct roce_dev *dev, struct roce_comp *c, unsigned n)
 {
 	unsigned k = 0;
 
-	while (k < n && dev->comp.head) {
-		struct roce_qp *qp = dev->comp.head;
-
-		k += send_comps(qp, c + k, n - k);
-		k += recv_comps(qp, c + k, n - k);
-		if (k == n)
-			break; /* it may have more: it stays at the head */
-		dev->comp.head = qp->comp_next;
-		qp->in_comp = 0;
-	}
+	while (k < n && dev->comp.head)
+		k += roce_qp_comp(dev->comp.head, c + k, n - k);
 	return k;
 }
 

@@ -77,7 +77,7 @@ void ud_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 
 bool ud_send(struct roce_qp *qp, struct roce_wr *wr, struct roce_frame *f)
 {
-	const struct path *path = path_of_ah(qp->dev, wr->ah);
+	struct path *path = path_of_ah(qp->dev, wr->ah);
 	struct head h = { qp->psn_next, ROCE_UD_SEND_ONLY,
 			  sizeof(struct roce_deth) };
 	/* IBTA 10.2.5: the high bit asks for the QP's own key */
@@ -100,7 +100,7 @@ bool ud_send(struct roce_qp *qp, struct roce_wr *wr, struct roce_frame *f)
 		h.opcode |= HEAD_SE;
 	if (!req_gather(qp, wr, 0, ext + h.ext, wr->len))
 		return req_fault(wr, WBELL_SYND_LOCAL_PROT, 0x52);
+	path_qpn(path, wr->raddr);
 	frame_finish_in_place(path, f, h, wr->len);
-	put32(ext - 8, (uint32_t)wr->raddr & ROCE_QPN_MASK);
 	return true;
 }

@@ -45,12 +45,13 @@ static uint8_t *put_ipv6(const struct roce_dev *dev,
 	return p + 40;
 }
 
-void path_fill(struct path *path, const struct roce_dev *dev,
+void path_fill(struct path *path, struct roce_dev *dev,
 	       const struct roce_peer *peer, uint8_t traffic_class)
 {
 	uint8_t *p;
 
 	memset(path, 0, sizeof(*path));
+	path->seals = &dev->seals;
 	p = put_ethernet(path, dev, peer);
 	path->l3 = p - path->hdr;
 	path->v6 = peer->v6;
@@ -67,10 +68,27 @@ void path_fill(struct path *path, const struct roce_dev *dev,
 	path->size = p + BTH_SIZE - path->hdr;
 }
 
+static void forget_stamps(struct path *path)
+{
+	path->stamp[0].shape = path->stamp[1].shape = 0;
+}
+
 void path_mac(struct path *path, const uint8_t mac[6])
 {
 	memcpy(path->hdr, mac, 6);
 	path->has_mac = 1;
+	forget_stamps(path);
+}
+
+void path_qpn(struct path *path, uint32_t qpn)
+{
+	uint8_t *p = path->hdr + path->size - 8;
+
+	qpn &= ROCE_QPN_MASK;
+	if (get32(p) == qpn)
+		return;
+	put32(p, qpn);
+	forget_stamps(path);
 }
 
 /* ---- address handles: index + 1, so that 0 is none ---- */

@@ -11,8 +11,8 @@
 #include "core.h"
 #include "icrc.h"
 
-#define HDR_IPV4       54     /* Ethernet, IPv4, UDP, BTH: the usual size */
-#define HDR_MAX	       78 + 4 /* IPv6, with a VLAN tag */
+#define HDR_IPV4       54	/* Ethernet, IPv4, UDP, BTH: the usual size */
+#define HDR_MAX	       (78 + 4) /* IPv6, with a VLAN tag */
 #define BTH_SIZE       12
 #define UDP_SIZE       8
 #define GRH_SIZE       40  /* what UD puts in front of a received datagram */
@@ -82,17 +82,52 @@ struct roce_srq {
 	void (*low)(void *user);
 };
 
+/* Headers of packets of one shape, ready but for the PSN (frame.c). */
+struct stamp {
+	uint32_t shape; /* SHAPE_SET | opcode << 16 | bytes behind the BTH */
+	uint32_t reg;	/* the ICRC's register before the PSN */
+	uint8_t hdr[HDR_MAX];
+	uint8_t rsvd[128 - 8 - HDR_MAX];
+};
+#define SHAPE_SET 0x80000000U /* 0: none */
+
+/* ICRCs put off until a burst is built. */
+#define SEALS (2 * TX_QUANTUM)
+struct seals {
+	struct roce_icrc_part part[SEALS];
+	unsigned n;
+};
+
 /* Headers of every packet to one place, up to and with the BTH. */
 struct path {
-	uint32_t ip_sum; /* IPv4: of the header without length and checksum */
-	uint8_t size;	 /* of hdr: HDR_IPV4 but for IPv6 and VLAN */
-	uint8_t l3;	 /* where the IP header begins */
-	uint8_t v6;
-	uint8_t has_mac;
+	struct stamp stamp[2]; /* of the last shape; of acknowledges */
 	uint8_t hdr[HDR_MAX];
 	uint16_t vlan;
+	uint32_t ip_sum; /* IPv4: of the header without length and checksum */
+	struct seals *seals; /* the device's */
+	uint8_t size;	     /* of hdr: HDR_IPV4 but for IPv6 and VLAN */
+	uint8_t l3;	     /* where the IP header begins */
+	uint8_t v6;
+	uint8_t has_mac;
 	uint8_t used; /* as an address handle */
 };
+
+/*
+ * Headers that were found good, from the EtherType up to the PSN, and what
+ * follows from them: a frame with the same bytes needs no other check of them.
+ */
+#define SEEN_AT	   12
+#define SEEN_END   50
+#define SEEN_WORDS 5 /* the last overlaps the one before */
+
+struct seen {
+	uint64_t word[SEEN_WORDS];
+	uint32_t reg;  /* the ICRC's register before the PSN */
+	uint16_t tail; /* bytes from the PSN to the ICRC */
+	uint16_t payload;
+	uint8_t ext; /* bytes of extension headers */
+	uint8_t opcode, flags;
+} __attribute__((aligned(64)));
 
 struct recv_comp {
 	uint32_t len;
@@ -112,22 +147,21 @@ struct held {
 	uint8_t data[ROCE_MTU_MAX + sizeof(struct roce_atomic_eth)];
 };
 
-/* PSNs in the order they were noted; the oldest goes first. */
+/* Where PSNs are noted (HOLES of them) and taken; the oldest goes first. */
 struct psn_ring {
-	uint32_t psn[HOLES];
 	uint8_t pi, ci;
 };
 
 /* Congestion state of a sender; rate 0: none. */
 struct cc {
+	uint64_t rate, bytes;
 	uint64_t pace_at; /* when the next packet is due */
-	uint64_t rate, target;
-	uint64_t bytes, since; /* sent since */
+	uint8_t on, cnp_pending;
+	uint16_t time_steps, byte_steps;
+	uint32_t alpha;
+	uint64_t target, since; /* bytes were sent since */
 	uint64_t alpha_at, step_at;
 	uint64_t cnp_at; /* last CNP asked for */
-	uint32_t alpha;
-	uint16_t time_steps, byte_steps;
-	uint8_t on, cnp_pending;
 };
 
 /* What is known of how a peer treats packets that come too early. */
@@ -136,22 +170,23 @@ struct cc {
 
 enum peer_mode { PEER_UNKNOWN, PEER_HOLDS, PEER_BACK_N };
 
+/*
+ * By cache line: with many queues each visit finds them cold.  A WRITE sent
+ * and acknowledged needs the stamp, the five lines from `state` on and one of
+ * seen[]; one that comes in the stamp of acknowledges, the same without the
+ * requester's.
+ */
 struct roce_qp {
-	struct path path; /* its first line is what a packet starts as */
-
-	/* lookup, receive checks, lists */
-	struct roce_dev *dev;
-	uint64_t rx_addr[4]; /* source, destination IP as they lie in a frame */
-	uint32_t qpn;
-	uint16_t mtu;
-	uint8_t log_mtu;
-	uint8_t type;  /* enum roce_type */
-	uint8_t state; /* enum roce_state; set_state() alone writes it */
+	struct path path; /* ends within a line, which goes on here */
+	uint8_t type;	  /* enum roce_type */
+	uint8_t state;	  /* enum roce_state; set_state() alone writes it */
 	uint8_t in_tx, in_comp, in_failed;
-	struct roce_qp *tx_next, *comp_next;
-	uint64_t packets_rx;
+	uint8_t log_mtu;
+	uint16_t mtu;
+	uint32_t qpn;
+	struct roce_dev *dev;
 
-	/* requester */
+	/* requester: the cursor */
 	struct roce_wr *wr;
 	uint8_t *store;
 	uint32_t wr_mask;
@@ -165,59 +200,77 @@ struct roce_qp {
 	uint32_t psn_max;  /* above every PSN ever sent */
 	uint32_t psn_una;  /* oldest unacknowledged */
 	uint16_t window;   /* now; halved by loss, grown by progress */
+	uint16_t since_ackreq;
+
+	/* requester: time and progress */
 	uint16_t window_max;
 	uint16_t window_acc; /* packets acknowledged since it grew */
-	uint16_t since_ackreq;
 	uint8_t rd_out, rd_max;
-	uint8_t retry_cnt, rnr_retry, rnr_left, timeouts;
-	uint8_t failed_syndrome, failed_vendor;
+	uint8_t timeouts, rnr_retry, rnr_left;
 	uint8_t recovering; /* went back at psn_una already */
-	uint64_t hold;	    /* RNR: nothing goes out before */
-	uint64_t progress;  /* when psn_una moved or sending began */
-	uint64_t rto, timeout;
-	uint64_t srtt, rttvar; /* ns; srtt 0: not measured */
-	uint64_t rtt_sent;     /* 0: nothing is being timed */
+	uint8_t probing, tail_probed;
 	uint32_t rtt_psn;
 	uint32_t recover_psn; /* no round trip is timed until it is reached */
-	uint32_t probe;	      /* PSN resent alone to learn the peer's mode */
-	uint32_t shrunk_at; /* no second cut before this PSN is acknowledged */
-	uint8_t probing, hints, tail_probed, rnr_copies;
+	uint64_t hold;	      /* RNR: nothing goes out before */
+	uint64_t progress;    /* when psn_una moved or sending began */
+	uint64_t rto;
+	uint64_t srtt, rttvar; /* ns; srtt 0: not measured */
+	uint64_t rtt_sent;     /* 0: nothing is being timed */
+
+	/* timer, lists */
+	uint64_t timeout;
+	uint64_t deadline; /* NO_DEADLINE: none */
+	uint64_t wheel_at; /* 0: not in the wheel */
+	struct roce_qp *tx_next, *comp_next;
+	uint64_t packets_tx;
+	void *user;
 	uint8_t peer_mode; /* enum peer_mode */
 	uint8_t holes;	   /* NAKs name holes, both ways */
+	uint8_t hints, rnr_copies;
 	uint8_t keep_nothing;
-	struct cc cc;
-	struct psn_ring again; /* to be sent again, each alone */
-	uint32_t last_again;
-	struct {
-		uint64_t time;
-		uint32_t psn;
-	} again_at[HOLES]; /* by PSN: when sent again last */
-	uint64_t packets_tx;
-
-	/* timer wheel */
-	uint64_t deadline; /* NO_DEADLINE: none */
-	uint64_t soon;	   /* look again at that time, too; 0: none */
-	uint64_t wheel_at; /* 0: not in the wheel */
-	struct roce_qp *wheel_next, **wheel_prev;
+	uint8_t retry_cnt;
+	uint8_t failed_syndrome, failed_vendor;
 
 	/* responder */
 	uint32_t epsn;
 	uint32_t msn;
-	uint8_t in_msg; /* enum in_msg */
-	uint8_t ack_pending, nak_pending, nak_sent, rnr_sent;
+	union {
+		struct {
+			uint8_t in_msg; /* enum in_msg */
+			uint8_t nak_pending, nak_sent, rnr_sent;
+		};
+		uint32_t disturbed; /* not 0: not between messages, or a NAK */
+	};
+	uint16_t nheld;
+	uint8_t ack_pending;
 	uint8_t min_rnr_timer;
 	uint16_t hist_pi, out_pi, out_ci;
 	uint16_t hist_mask, out_mask;
+	uint32_t rcomp_mask, rcomp_pi, rcomp_ci;
+	struct psn_ring report; /* holes to be told of */
+	struct psn_ring again;	/* to be sent again, each alone */
+	uint64_t packets_rx;
+
+	struct cc cc;
+
+	struct seen seen[2];   /* of the last two packets; of acknowledges */
+	uint32_t seen_once[2]; /* opcode and length of the last not in seen */
+	uint64_t rx_addr[4]; /* source, destination IP as they lie in a frame */
+
+	/* messages of more than one packet; recovery */
 	uint32_t nak_psn;
 	uint32_t cur_total; /* WRITE: bytes of the message */
 	uint64_t cur_va;
 	uint32_t cur_rkey;
 	uint32_t cur_left; /* WRITE: bytes to come; SEND: bytes that came */
 	struct rd_op *hist, *out;
-	uint16_t *held; /* by PSN: index in the device's pool + 1 */
-	uint16_t nheld;
+	uint16_t *held;	    /* by PSN: index in the device's pool + 1 */
 	uint32_t held_high; /* above every PSN that is held */
-	struct psn_ring report;
+	uint32_t probe;	    /* PSN resent alone to learn the peer's mode */
+	uint32_t shrunk_at; /* no second cut before this PSN is acknowledged */
+	uint32_t last_again;
+	uint64_t soon; /* look again at that time, too; 0: none */
+	struct roce_qp *wheel_next, **wheel_prev;
 
 	/* receives */
 	struct rq *rq; /* its own or a shared one; NULL: none */
@@ -225,16 +278,20 @@ struct roce_qp {
 	struct rq own;
 	struct recv_wr cur;	  /* taken, its message is coming in */
 	struct roce_sge *cur_sge; /* of cur */
-	uint8_t has_cur;
 	struct recv_comp *rcomp;
-	uint32_t rcomp_mask, rcomp_pi, rcomp_ci;
+	uint8_t has_cur;
 
-	void *user;
+	uint8_t traffic_class;
 	uint32_t peer_qpn;
 	uint32_t qkey;
-	uint8_t traffic_class;
 	struct roce_qp *failed_next;
 	uint64_t retries, rnr_naks, n_timeouts;
+
+	uint32_t report_psn[HOLES], again_psn[HOLES];
+	struct {
+		uint64_t time;
+		uint32_t psn;
+	} again_at[HOLES]; /* by PSN: when sent again last */
 };
 
 struct roce_dev {
@@ -242,6 +299,7 @@ struct roce_dev {
 	uint32_t qp_mask;
 	uint32_t mr_mask;
 	struct mr *mr;
+	struct seals seals;
 	struct list tx, comp, failed;
 	uint64_t counter[ROCE_C_MAX];
 	void (*refill)(struct roce_qp *qp);
@@ -410,19 +468,16 @@ static inline uint8_t *frame_ext(const struct path *path, struct roce_frame *f)
 	return f->data + path->size;
 }
 
-void frame_finish(const struct path *path, struct roce_frame *f, struct head h,
+void frame_finish(struct path *path, struct roce_frame *f, struct head h,
 		  const void *payload, unsigned n);
 /* The payload is in place already.  The ICRC is put off in any case. */
-void frame_finish_in_place(const struct path *path, struct roce_frame *f,
+void frame_finish_in_place(struct path *path, struct roce_frame *f,
 			   struct head h, unsigned n);
-/* Of a frame that is finished, sealed or not. */
-static inline uint32_t frame_bytes(const struct roce_frame *f)
-{
-	return f->len & 0xffff;
-}
-
-/* A burst is built: compute the ICRCs put off.  Nothing leaves before. */
-void frame_seal_all(struct roce_frame *f, unsigned n);
+/*
+ * Compute the ICRCs put off, at the latest when those of SEALS packets are.
+ * Nothing leaves before.
+ */
+void frame_seal_all(struct seals *seals);
 
 /* ---- sge.c ---- */
 
@@ -446,11 +501,11 @@ void hold_clear(struct roce_qp *qp);
 void hold_forget(struct roce_qp *qp, uint32_t npkt);
 
 /* false: full */
-static inline bool psn_push(struct psn_ring *r, uint32_t psn)
+static inline bool psn_push(struct psn_ring *r, uint32_t *ring, uint32_t psn)
 {
 	if ((uint8_t)(r->pi - r->ci) == HOLES)
 		return false;
-	r->psn[r->pi++ % HOLES] = psn;
+	ring[r->pi++ % HOLES] = psn;
 	return true;
 }
 
@@ -461,9 +516,10 @@ static inline bool psn_ring_empty(const struct psn_ring *r)
 
 /* ---- path.c ---- */
 
-void path_fill(struct path *path, const struct roce_dev *dev,
+void path_fill(struct path *path, struct roce_dev *dev,
 	       const struct roce_peer *peer, uint8_t traffic_class);
 void path_mac(struct path *path, const uint8_t mac[6]);
+void path_qpn(struct path *path, uint32_t qpn);
 struct path *path_of_ah(struct roce_dev *dev, uint32_t ah);
 
 /* ---- rq.c ---- */
@@ -490,6 +546,27 @@ bool msg_in_order(const struct roce_qp *qp, const struct shape *s);
 uint8_t msg_rx(struct roce_qp *qp, const struct roce_pkt *pkt,
 	       const struct shape *s);
 
+/* ---- plain.c ---- */
+
+/* A run of plain work at the cursor; packets built. */
+unsigned plain_tx(struct roce_qp *qp, struct roce_frame *f, unsigned n);
+/*
+ * A WRITE of one packet, with headers seen before, from the PSN on.  False:
+ * it is not its turn, or it is not right; nothing was done.
+ */
+bool plain_rx(struct roce_qp *qp, const struct seen *s, const uint8_t *psn);
+
+/* ---- seen.c ---- */
+
+/* Of a frame with headers seen before and a good ICRC; else NULL. */
+struct roce_qp *seen_find(struct roce_dev *dev, const struct roce_frame *f,
+			  const struct seen **seen);
+void seen_fill(const struct roce_qp *qp, const struct seen *s, const uint8_t *p,
+	       struct roce_pkt *pkt);
+/* A good packet came that seen_find() did not know. */
+void seen_note(struct roce_qp *qp, const struct roce_frame *f,
+	       const struct roce_pkt *pkt);
+
 /* ---- cc.c ---- */
 
 void cc_marked(struct roce_qp *qp); /* a packet came with CE */
@@ -514,6 +591,7 @@ bool ud_send(struct roce_qp *qp, struct roce_wr *wr, struct roce_frame *f);
 unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
 		unsigned n);
 bool req_has_work(const struct roce_qp *qp, uint64_t now);
+void req_time(struct roce_qp *qp, uint32_t psn);
 void req_back(struct roce_qp *qp);
 /* Send the packet psn again, and only that. */
 void req_again(struct roce_qp *qp, uint32_t psn);
@@ -547,6 +625,18 @@ static inline bool reply_has_work(const struct roce_qp *qp)
 static inline bool op_is_rd(uint8_t op)
 {
 	return op == ROCE_OP_READ || op == ROCE_OP_CS || op == ROCE_OP_FA;
+}
+
+/* It sends nothing, so nothing comes back for it. */
+static inline bool is_silent(const struct roce_wr *wr)
+{
+	return wr->op == ROCE_OP_NOP || wr->op == ROCE_OP_LOCAL_INV ||
+	       wr->syndrome;
+}
+
+static inline unsigned ack_every(const struct roce_qp *qp)
+{
+	return qp->window / 2 < ACK_EVERY ? qp->window / 2 : ACK_EVERY;
 }
 
 #endif /* ROCE_PRIV_H */

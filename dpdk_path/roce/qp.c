@@ -337,3 +337,13 @@ void roce_qp_stat(const struct roce_qp *qp, struct roce_qp_stat *stat)
 	stat->packets_rx = qp->packets_rx;
 	stat->rate_mbps = cc_rate_mbps(qp);
 }
+
+/* The lines that struct roce_qp names, and the next work requests. */
+void roce_qp_expect(const struct roce_qp *qp)
+{
+	const uint8_t *p = (const uint8_t *)qp;
+
+	__builtin_prefetch(p, 1);
+	for (unsigned line = 5; line < 11; line++)
+		__builtin_prefetch(p + line * 64, 1);
+}

@@ -125,7 +125,7 @@ static unsigned send_status(struct roce_qp *qp, struct roce_frame *f,
 		count(qp->dev, ROCE_C_ACK_TX);
 	}
 	while (k < n && !psn_ring_empty(&qp->report)) {
-		uint32_t psn = qp->report.psn[qp->report.ci++ % HOLES];
+		uint32_t psn = qp->report_psn[qp->report.ci++ % HOLES];
 
 		if (psn_diff(psn, qp->epsn) < 0)
 			continue; /* filled meanwhile */

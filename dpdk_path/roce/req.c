@@ -197,6 +197,15 @@ static unsigned data_opcode(const struct roce_wr *wr, bool first, bool last)
 	       !!(wr->flags & ROCE_WR_IMM);
 }
 
+/* The acknowledge of psn tells the round trip, unless one is timed already. */
+void req_time(struct roce_qp *qp, uint32_t psn)
+{
+	if (qp->rtt_sent || psn_diff(qp->psn_una, qp->recover_psn) < 0)
+		return;
+	qp->rtt_sent = qp->dev->now;
+	qp->rtt_psn = psn;
+}
+
 /*
  * An acknowledge is asked for where the queue runs dry or stops, and often
  * enough that the window never closes unasked.
@@ -204,19 +213,14 @@ static unsigned data_opcode(const struct roce_wr *wr, bool first, bool last)
 static uint32_t want_ack(struct roce_qp *qp, bool last)
 {
 	struct roce_wr *next = &qp->wr[(qp->wr_tx + 1) & qp->wr_mask];
-	bool dry = last && (qp->wr_tx + 1 == qp->wr_pi || next->syndrome ||
-			    next->op == ROCE_OP_NOP);
+	bool dry = last && (qp->wr_tx + 1 == qp->wr_pi || is_silent(next));
 
-	if (!dry && ++qp->since_ackreq < ACK_EVERY &&
-	    qp->since_ackreq < qp->window / 2 &&
+	if (!dry && ++qp->since_ackreq < ack_every(qp) &&
 	    psn_diff(qp->psn_next, qp->psn_una) + 1 < qp->window)
 		return 0;
 	qp->since_ackreq = 0;
-	if (!qp->rtt_sent && qp->psn_next == qp->psn_max &&
-	    psn_diff(qp->psn_una, qp->recover_psn) >= 0) {
-		qp->rtt_sent = qp->dev->now;
-		qp->rtt_psn = qp->psn_next;
-	}
+	if (qp->psn_next == qp->psn_max)
+		req_time(qp, qp->psn_next);
 	return ROCE_BTH_ACKREQ;
 }
 
@@ -422,7 +426,7 @@ bool req_again_is_under_way(const struct roce_qp *qp, uint32_t psn,
 void req_again(struct roce_qp *qp, uint32_t psn)
 {
 	if (!outstanding(qp, psn) || same_request(qp, psn) ||
-	    !psn_push(&qp->again, psn))
+	    !psn_push(&qp->again, qp->again_psn, psn))
 		return;
 	qp->last_again = psn;
 	qp->again_at[psn % HOLES].psn = psn;
@@ -437,7 +441,7 @@ void req_again(struct roce_qp *qp, uint32_t psn)
 /* By the one way that packets are sent, with the cursor put there. */
 static bool send_again(struct roce_qp *qp, struct roce_frame *f)
 {
-	uint32_t psn = qp->again.psn[qp->again.ci++ % HOLES];
+	uint32_t psn = qp->again_psn[qp->again.ci++ % HOLES];
 	uint32_t wr_tx = qp->wr_tx, tx_pkt = qp->tx_pkt;
 	uint32_t next = qp->psn_next;
 	uint8_t rd_out = qp->rd_out;
@@ -483,8 +487,12 @@ unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
 	if (__builtin_expect(!psn_ring_empty(&qp->again), 0))
 		k = send_all_again(qp, now, f, n);
 	while (k < n && req_may_go_on(qp, now)) {
-		struct roce_wr *wr = &qp->wr[qp->wr_tx & qp->wr_mask];
+		struct roce_wr *wr;
 
+		k += plain_tx(qp, f + k, n - k);
+		if (k == n || !req_may_go_on(qp, now))
+			break;
+		wr = &qp->wr[qp->wr_tx & qp->wr_mask];
 		if (qp->wr_tx == qp->wr_asg)
 			assign(qp, wr);
 		if (!wr->npkt) {
@@ -495,7 +503,7 @@ unsigned req_tx(struct roce_qp *qp, uint64_t now, struct roce_frame *f,
 		if (!send_one(qp, wr, &f[k]))
 			break;
 		if (qp->cc.on)
-			cc_sent(qp, frame_bytes(&f[k]), now);
+			cc_sent(qp, f[k].len, now);
 		k++;
 	}
 	if (cc_holds(qp, now) && qp->wr_tx != qp->wr_pi)

@@ -184,7 +184,7 @@ static void duplicate(struct roce_qp *qp, const struct roce_pkt *pkt)
 static void report_holes(struct roce_qp *qp, uint32_t from, uint32_t to)
 {
 	for (; psn_diff(to, from) > 0; from = psn_add(from, 1))
-		if (!psn_push(&qp->report, from))
+		if (!psn_push(&qp->report, qp->report_psn, from))
 			return; /* the peer's timer finds the rest */
 }
 

@@ -20,6 +20,7 @@ struct craft *craft_new(const struct craft_attr *a)
 		.retry_cnt = 7,
 		.rnr_retry = 6,
 		.min_rnr_timer = 12,
+		.window = a->window,
 		.max_rd_atomic = a->max_rd_atomic ? a->max_rd_atomic : 4,
 	};
 	struct roce_peer peer = {
@@ -108,15 +109,24 @@ static uint32_t icrc(const uint8_t *ip, uint32_t len)
 	return crc32(0, m, 8 + len);
 }
 
-void craft_rx(struct craft *c, const struct craft_frame *f)
+void craft_seal(uint8_t *frame, uint32_t len)
 {
-	uint8_t p[5000] = { 2, 0, 0, 0, 0,	    c->ip, 2,
-			    0, 0, 0, 0, c->peer_ip, 8,	   0 };
+	uint32_t crc = htole32(icrc(frame + 14, len - 14 - 4));
+
+	memcpy(frame + len - 4, &crc, 4);
+}
+
+uint32_t craft_build(const struct craft *c, const struct craft_frame *f,
+		     uint8_t *p)
+{
+	const uint8_t eth[] = { 2, 0, 0, 0, 0,		c->ip, 2,
+				0, 0, 0, 0, c->peer_ip, 8,     0 };
 	uint8_t *ip = p + 14, *bth = p + 42;
 	unsigned pad = -f->len & 3;
 	unsigned l3 = 40 + f->len + pad;
-	uint32_t crc;
 
+	memset(p, 0, 14 + l3 + 4);
+	memcpy(p, eth, sizeof(eth));
 	ip[0] = 0x45;
 	put16(ip + 2, l3 + 4);
 	ip[6] = 0x40;
@@ -136,9 +146,15 @@ void craft_rx(struct craft *c, const struct craft_frame *f)
 	put32(bth + 8, f->psn);
 	bth[8] = (f->ackreq ? 0x80 : 0) | f->resv7;
 	memcpy(bth + 12, f->body, f->len);
-	crc = htole32(icrc(ip, l3));
-	memcpy(ip + l3, &crc, 4);
-	craft_rx_raw(c, p, 14 + l3 + 4);
+	craft_seal(p, 14 + l3 + 4);
+	return 14 + l3 + 4;
+}
+
+void craft_rx(struct craft *c, const struct craft_frame *f)
+{
+	uint8_t p[5000] = { 0 };
+
+	craft_rx_raw(c, p, craft_build(c, f, p));
 }
 
 void craft_rx_raw(struct craft *c, const uint8_t *frame, uint32_t len)

@@ -31,6 +31,7 @@ struct craft_attr {
 	uint32_t sq_psn, rq_psn;
 	uint32_t mtu, recv_depth;
 	uint8_t max_rd_atomic;
+	uint16_t window;
 };
 struct craft *craft_new(const struct craft_attr *a);
 void craft_free(struct craft *c);
@@ -52,6 +53,10 @@ void craft_reth(struct craft_frame *f, uint64_t va, uint32_t rkey,
 		uint32_t len);
 void craft_atomic(struct craft_frame *f, uint64_t va, uint32_t rkey,
 		  uint64_t swap_add, uint64_t compare);
+/* To p, 5000 bytes; gives the length.  Seal again what was changed since. */
+uint32_t craft_build(const struct craft *c, const struct craft_frame *f,
+		     uint8_t *p);
+void craft_seal(uint8_t *frame, uint32_t len);
 void craft_rx(struct craft *c, const struct craft_frame *f);
 void craft_rx_raw(struct craft *c, const uint8_t *frame, uint32_t len);
 /* What the device sends now; gives how many. */

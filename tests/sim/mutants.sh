@@ -66,7 +66,7 @@ to='mr_ptr(qp->dev, get32(pkt->ext + 8), get64(pkt->ext), pkt->payload_len, 0)'
 early="\\n\\tif (pkt->opcode == ROCE_RC_WRITE_ONLY \\&\\& pkt->payload_len"
 early="$early \\&\\& $to) memcpy($to, pkt->payload, pkt->payload_len);"
 
-echo 1..17
+echo 1..20
 if ! whole; then
 	echo "Bail out! the simulator does not build"
 	exit 1
@@ -126,4 +126,13 @@ must_fail waits_for_a_receive_that_came ack.c \
 must_fail forgets_holes_at_a_refusal resp.c \
 	'/^static void rnr/,/^}/s/^\tqp->held_high = .*//' \
 	'no NAK of a gap'
+must_fail accepts_a_bad_icrc_behind_known_headers seen.c \
+	's/return roce_icrc_tail\(.*$/return 1;/' \
+	'.'
+must_fail takes_a_plain_write_amid_a_message plain.c \
+	's/qp->disturbed \|\| //' \
+	'.'
+must_fail takes_a_plain_write_early plain.c \
+	's/\(apsn & ROCE_PSN_MASK\) != qp->epsn \|\| //' \
+	'before its turn|visible before|acknowledge|twice|wrong'
 exit $failed

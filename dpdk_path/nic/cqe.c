@@ -74,14 +74,32 @@ void cqe_write(struct nic_queue *q, const struct roce_comp *c)
 	publish(cqe, c->index, opcode << 4 | owner);
 }
 
+/* Of work that was sent and went well. */
+static inline void write_sent(struct nic_queue *q, const struct roce_wr *wr)
+{
+	uint32_t pi = q->cq_pi++;
+	struct wbell_cqe *cqe = &q->cq[pi & ((1U << q->log_cq) - 1)];
+
+	cqe->imm_inval_pkey = 0;
+	cqe->byte_cnt = be32(wr->len);
+	cqe->sop_drop_qpn = be32((uint32_t)wr->wqe_opcode << 24 | q->qpn);
+	publish(cqe, wr->index, WBELL_CQE_REQ << 4 | (pi >> q->log_cq & 1));
+}
+
 void cqe_flush(struct nic *nic)
 {
-	struct roce_comp c[64];
+	const struct roce_wr *wr;
+	struct roce_comp c[16];
+	struct roce_qp *qp;
 	unsigned n;
 
-	do {
-		n = roce_comp(nic->dev, c, 64);
+	while ((qp = roce_comp_qp(nic->dev))) {
+		struct nic_queue *q = roce_qp_user(qp);
+
+		while ((wr = roce_sent(qp)))
+			write_sent(q, wr);
+		n = roce_qp_comp(qp, c, 16);
 		for (unsigned i = 0; i < n; i++)
-			cqe_write(roce_qp_user(c[i].qp), &c[i]);
-	} while (n == 64);
+			cqe_write(q, &c[i]);
+	}
 }

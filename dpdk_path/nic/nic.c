@@ -130,31 +130,15 @@ static void settle(struct nic *nic)
 void nic_rx(struct nic *nic, uint64_t now, const struct roce_frame *f,
 	    unsigned n)
 {
+	nic->quiet = 0;
 	roce_rx(nic->dev, now, f, n);
 	settle(nic);
 }
 
-static unsigned ring_of(struct nic *nic, uint32_t i, uint64_t now)
-{
-	struct nic_queue *q = nic->queue[i];
-	uint64_t pi = __atomic_load_n(&nic->doorbells[i], __ATOMIC_ACQUIRE);
-	unsigned n;
-
-	if (!q || !q->connected)
-		return 0; /* it is heard when the queue is ready to send */
-	n = wqe_take(q, pi, now);
-	nic->taken[i] = q->fetched;
-	return n;
-}
-
 unsigned nic_doorbells(struct nic *nic, uint64_t now)
 {
-	unsigned n = 0;
+	unsigned n = doorbells_take(nic, now);
 
-	for (uint32_t i = 0; i < nic->top; i++)
-		if (__atomic_load_n(&nic->doorbells[i], __ATOMIC_RELAXED) !=
-		    nic->taken[i])
-			n += ring_of(nic, i, now);
 	if (n)
 		settle(nic); /* a queue in error flushes what is posted */
 	return n;

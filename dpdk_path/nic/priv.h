@@ -14,17 +14,15 @@
 #define NIC_VENDOR_WAIT_END 0x6b /* WAIT: it took too long */
 
 struct nic_queue {
+	/* one line: all that a put needs; send ring as the poster lays it */
 	struct nic *nic;
 	struct roce_qp *qp;
-	uint32_t index; /* of its doorbell word */
-	uint32_t qpn;
-
-	/* send ring, as the poster lays it */
 	uint8_t *sq;
 	uint64_t depth_mask;
 	uint64_t fetched; /* basic blocks taken */
 	struct wbell_cqe *cq;
 	uint32_t cq_pi; /* CQEs written */
+	uint32_t qpn;
 	uint8_t log_cq, log_rcq;
 	bool connected, failed, wants_mac;
 
@@ -44,12 +42,15 @@ struct nic_queue {
 	uint16_t rq_fetched;
 
 	struct wbell_queue_attr attr;
+	uint32_t index; /* of its doorbell word */
 	uint32_t sq_psn;
 	uint32_t path_mtu; /* 0: not connected */
 	uint32_t peer_qpn;
 	uint8_t peer_ip[4];
 	struct nic_queue *failed_next;
 };
+
+#define NIC_HOT 8
 
 struct nic {
 	struct roce_dev *dev;
@@ -58,6 +59,13 @@ struct nic {
 	struct nic_queue **queue;
 	uint32_t max_queues;
 	uint32_t top; /* one above the highest index in use */
+
+	/* doorbell.c */
+	uint32_t hot[NIC_HOT];	    /* words that moved lately */
+	uint32_t hot_at, hot_moved; /* a bit for each of hot */
+	uint32_t near, sweep;	    /* where their windows begin */
+	uint32_t quiet; /* turns since a frame came or a word had moved */
+
 	uint32_t path_mtu;
 	uint32_t unresolved;
 	uint32_t loops; /* queues connected within this NIC */
@@ -69,6 +77,9 @@ struct nic {
 	struct nic_queue *failed; /* with receives that may still be posted */
 	uint64_t bad_wqe;
 };
+
+/* doorbell.c: take what was posted where a doorbell word moved; WQEs. */
+unsigned doorbells_take(struct nic *nic, uint64_t now);
 
 /* wqe.c: take what is posted up to producer index pi; WQEs taken. */
 unsigned wqe_take(struct nic_queue *q, uint64_t pi, uint64_t now);

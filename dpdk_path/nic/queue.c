@@ -108,9 +108,10 @@ int nic_queue_create(struct nic *nic, const struct wbell_prov_queue *attr,
 	rc = check_mtu(nic, attr->attr.path_mtu, err);
 	if (rc)
 		return rc;
-	q = calloc(1, sizeof(*q));
+	q = aligned_alloc(64, (sizeof(*q) + 63) & ~63UL);
 	if (!q)
 		return -ENOMEM;
+	memset(q, 0, sizeof(*q));
 	q->nic = nic;
 	q->index = attr->index;
 	q->attr = attr->attr;

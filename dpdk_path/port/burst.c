@@ -124,12 +124,25 @@ static struct rte_mbuf *mbuf_of(const uint8_t *data)
 					      sizeof(struct rte_mbuf));
 }
 
+/*
+ * A buffer that comes back to a pool is one segment with one reference, which
+ * nobody here changes; a driver may have left flags and an offset.
+ */
+static void reset(struct rte_mbuf *m)
+{
+	m->data_off = RTE_PKTMBUF_HEADROOM;
+	m->ol_flags = 0;
+}
+
 static unsigned alloc(struct port *p, struct rte_mbuf **m, unsigned n)
 {
 	unsigned i;
 
-	if (likely(!rte_pktmbuf_alloc_bulk(p->pool, m, n)))
+	if (likely(!rte_mempool_get_bulk(p->pool, (void **)m, n))) {
+		for (i = 0; i < n; i++)
+			reset(m[i]);
 		return n;
+	}
 	/* Nearly dry: the last ones singly. */
 	for (i = 0; i < n; i++) {
 		m[i] = rte_pktmbuf_alloc(p->pool);
@@ -147,7 +160,7 @@ static void refill(struct port *p)
 
 	for (i = 0; i < n; i++) {
 		p->empty[gap + i].data = rte_pktmbuf_mtod(m[i], uint8_t *);
-		p->empty[gap + i].room = rte_pktmbuf_tailroom(m[i]);
+		p->empty[gap + i].room = m[i]->buf_len - m[i]->data_off;
 	}
 	if (unlikely(gap)) {
 		p->nempty -= gap;

@@ -24,7 +24,6 @@ void reply_nak(struct roce_qp *qp, uint8_t syndrome, uint32_t psn)
 {
 	qp->nak_pending = syndrome;
 	qp->nak_psn = psn;
-	count(qp->dev, ROCE_C_NAK_TX);
 	if (syndrome != ROCE_NAK_PSN_SEQ)
 		qp_fail(qp, 0, 0);
 }
@@ -107,6 +106,17 @@ static bool send_out(struct roce_qp *qp, struct roce_frame *f)
 	return false;
 }
 
+/* What mends or replaces it in the burst it is of leaves no trace. */
+static void send_nak(struct roce_qp *qp, struct roce_frame *f)
+{
+	bool rnr = (qp->nak_pending & ROCE_AETH_TYPE_MASK) ==
+		   ROCE_AETH_TYPE_RNR;
+
+	send_aeth(qp, f, qp->nak_pending, qp->nak_psn);
+	qp->nak_pending = qp->ack_pending = 0;
+	count(qp->dev, rnr ? ROCE_C_RNR_TX : ROCE_C_NAK_TX);
+}
+
 /* A NAK, or one acknowledge, and the holes that are to be told. */
 static unsigned send_status(struct roce_qp *qp, struct roce_frame *f,
 			    unsigned n)
@@ -116,8 +126,7 @@ static unsigned send_status(struct roce_qp *qp, struct roce_frame *f,
 	if (n && qp->cc.cnp_pending)
 		cc_send_cnp(qp, &f[k++]);
 	if (k < n && qp->nak_pending) {
-		send_aeth(qp, &f[k++], qp->nak_pending, qp->nak_psn);
-		qp->nak_pending = qp->ack_pending = 0;
+		send_nak(qp, &f[k++]);
 	} else if (k < n && qp->ack_pending) {
 		send_aeth(qp, &f[k++], ROCE_AETH_ACK_UNLIMITED,
 			  psn_add(qp->epsn, ROCE_PSN_MASK));

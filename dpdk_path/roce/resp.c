@@ -14,7 +14,6 @@ static void rnr(struct roce_qp *qp)
 	qp->held_high = qp->epsn;
 	qp->nak_pending = ROCE_AETH_TYPE_RNR | qp->min_rnr_timer;
 	qp->nak_psn = qp->epsn;
-	count(qp->dev, ROCE_C_RNR_TX);
 }
 
 static void refuse(struct roce_qp *qp, uint8_t syndrome)

@@ -5,12 +5,22 @@
 
 #include "sim.h"
 
+/* It may find nothing to post; the model hears of it in any case. */
 static void refill(struct roce_qp *qp)
 {
 	struct end *e = roce_qp_user(qp);
+	struct rcvs *q = &e->rq;
 
-	if (chance(&e->rng, 5000))
+	if (e->w->plan.refill && chance(&e->rng, 5000))
 		work_recv(e, 1);
+	if (e->link->type != ROCE_RC)
+		return;
+	if (q->nasked == REFILLS_MAX)
+		world_fail(e->w,
+			   "link %u.%u: asks for receives again and again",
+			   e->link->id, e->side);
+	else
+		q->asked[q->nasked++] = q->posted;
 }
 
 static void addresses(unsigned id, uint8_t ip[4], uint8_t mac[6])
@@ -40,8 +50,9 @@ void node_start(struct world *w, unsigned id)
 	addresses(id, a.ip, a.mac);
 	address6(id, a.ip6);
 	a.seed = rnd(&n->rng);
-	a.refill = w->plan.refill ? refill : NULL;
+	a.refill = refill;
 	n->given = n->taken = n->errors = 0;
+	memset(n->said, 0, sizeof(n->said));
 	n->nadds = 0;
 	n->word = 0;
 	n->wake = ~0ULL;
@@ -235,7 +246,7 @@ void link_free(struct link *l)
 		for (unsigned i = 0; i < REGIONS; i++)
 			free(l->end[k].r[i].mem);
 		free(l->end[k].msg);
-		free(l->end[k].rcv);
+		free(l->end[k].rq.rcv);
 		free(l->end[k].got);
 	}
 	free(l);

@@ -29,9 +29,9 @@ static const uint8_t *place(struct end *to, const struct msg *m, uint32_t at,
 			return NULL;
 		return region_ptr(&to->r[R_DST], m->raddr) + at;
 	}
-	if (m->rcv >= to->rcv_posted)
+	if (m->rcv >= to->rq.posted)
 		return NULL;
-	v = &to->rcv[m->rcv];
+	v = &to->rq.rcv[m->rcv];
 	for (unsigned i = 0; i < v->nsge; i++) {
 		if (at < v->sge[i].len) {
 			*run = v->sge[i].len - at;
@@ -377,7 +377,7 @@ static const struct msg *sender_of(struct end *e, unsigned rcv)
 
 static bool received(struct end *e, const struct msg *m)
 {
-	const struct rcv *v = &e->rcv[e->rcv_done];
+	const struct rcv *v = &e->rq.rcv[e->rcv_done];
 	uint32_t at = 0;
 
 	for (unsigned k = 0; k < v->nsge; k++) {
@@ -437,8 +437,8 @@ static void recv_comp(struct end *e, const struct roce_comp *c)
 {
 	const struct msg *m = sender_of(e, e->rcv_done);
 
-	if (e->rcv_done == e->rcv_posted ||
-	    e->rcv[e->rcv_done].index != c->index) {
+	if (e->rcv_done == e->rq.posted ||
+	    e->rq.rcv[e->rcv_done].index != c->index) {
 		fail(e, "a receive completion out of order", e->rcv_done,
 		     c->index);
 		return;
@@ -487,7 +487,7 @@ static void end_of(struct end *e)
 			   "posted, %u resolved",
 			   e->link->id, e->side, e->posted, e->nmsg,
 			   e->resolved);
-	if (roce_qp_state(e->qp) == ROCE_ERR && e->rcv_done != e->rcv_posted)
+	if (roce_qp_state(e->qp) == ROCE_ERR && e->rcv_done != e->rq.posted)
 		fail(e, "receives are not flushed", e->rcv_done, 0);
 	if (is_broken(e) || e->link->type == ROCE_UC)
 		return;
@@ -517,6 +517,17 @@ static void end_of_word(struct node *n)
 	}
 }
 
+static void same(const struct node *n, const char *what, unsigned counter,
+		 uint64_t seen)
+{
+	uint64_t counted = roce_counter(n->dev, counter);
+
+	if (counted != seen)
+		world_fail(n->w, "node %u: %llu %s, %llu counted", n->id,
+			   (unsigned long long)seen, what,
+			   (unsigned long long)counted);
+}
+
 static void end_of_counters(struct node *n)
 {
 	uint64_t rx = roce_counter(n->dev, ROCE_C_RX), parse = 0, all = 0;
@@ -536,15 +547,11 @@ static void end_of_counters(struct node *n)
 	if (parse && !n->got_bad)
 		world_fail(n->w, "node %u: %llu good frames found malformed",
 			   n->id, (unsigned long long)parse);
-	if (roce_counter(n->dev, ROCE_C_TX) != n->taken)
-		world_fail(n->w, "node %u: %llu frames taken, %llu counted",
-			   n->id, (unsigned long long)n->taken,
-			   (unsigned long long)roce_counter(n->dev, ROCE_C_TX));
-	if (roce_counter(n->dev, ROCE_C_QP_ERROR) != n->errors)
-		world_fail(n->w, "node %u: %llu queues in error, %llu counted",
-			   n->id, (unsigned long long)n->errors,
-			   (unsigned long long)roce_counter(n->dev,
-							    ROCE_C_QP_ERROR));
+	same(n, "frames taken", ROCE_C_TX, n->taken);
+	same(n, "queues in error", ROCE_C_QP_ERROR, n->errors);
+	same(n, "acknowledges sent", ROCE_C_ACK_TX, n->said[0]);
+	same(n, "RNR NAKs sent", ROCE_C_RNR_TX, n->said[1]);
+	same(n, "NAKs sent", ROCE_C_NAK_TX, n->said[3]);
 }
 
 void oracle_end(struct world *w)

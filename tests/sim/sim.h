@@ -7,7 +7,8 @@
  * wire.c	frames in flight and what happens to them
  * node.c	devices, connections, their memory
  * work.c	what is posted, when
- * watch.c	judges frames: sequence, acknowledges, window, waits
+ * watch.c	judges requesters by their frames: sequence, window, waits
+ * model.c	judges responders: what each has, exactly, and what it owes
  * oracle.c	judges memory and completions
  * world.c	the event loop
  * main.c	many seeds, replay, shrinking
@@ -22,12 +23,14 @@
 
 #include "../../dpdk_path/roce/core.h"
 
-#define NODES_MAX  4
-#define LINKS_MAX  16
-#define MSGS_MAX   48
-#define SGE_MAX	   6
-#define FRAME_ROOM (ROCE_FRAME_MAX(4096) + 64)
-#define NONE	   (~0U)
+#define NODES_MAX   4
+#define LINKS_MAX   16
+#define MSGS_MAX    48
+#define SGE_MAX	    6
+#define BURST	    32
+#define REFILLS_MAX 256 /* of one burst */
+#define FRAME_ROOM  (ROCE_FRAME_MAX(4096) + 64)
+#define NONE	    (~0U)
 
 #define US 1000ULL
 #define MS 1000000ULL
@@ -147,6 +150,16 @@ struct rcv {
 	struct roce_sge sge[3];
 };
 
+/* Receives of a queue; counts from the first ever posted. */
+struct rcvs {
+	struct rcv *rcv;
+	unsigned n, posted;
+	unsigned avail; /* posted, as far as the model has come */
+	unsigned taken; /* by messages, in the model */
+	/* each time the device asked for more: posted behind it */
+	unsigned asked[REFILLS_MAX], nasked, heard;
+};
+
 struct link;
 struct node;
 struct world;
@@ -167,8 +180,8 @@ struct end {
 	struct msg *msg;
 	unsigned nmsg, posted, resolved;
 	uint32_t bb_pi, bb_ci, bb_asked;
-	struct rcv *rcv;
-	unsigned nrcv, rcv_posted, rcv_done;
+	struct rcvs rq;
+	unsigned rcv_done;
 	uint64_t post_gap, rcv_gap;
 
 	/* how it ended */
@@ -184,13 +197,15 @@ struct end {
 	uint32_t hold_psn;
 	unsigned rnrs;
 
-	/* its responder */
+	/* its responder, as the model has it */
 	uint32_t epsn;
-	uint32_t maybe; /* it may have up to here, when it says so */
-	uint8_t *got;	/* per PSN of the peer's */
-	uint32_t high;	/* above every PSN it has */
+	uint8_t *got; /* per PSN of the peer's: enum got */
 	uint32_t npsn;
-	bool gap_told, rnr_told, owes_nak, owes_ack;
+	uint32_t high;	/* above every PSN it has */
+	unsigned nheld; /* packets, that wait behind a gap */
+	bool dead;	/* it has met work that it must refuse */
+	bool rnr;	/* it drops what is early until a receive comes */
+	bool gap_told, owes_nak, owes_ack, owes_rnr;
 
 	/* the reader of its memory */
 	unsigned fm; /* messages of the peer's that are whole */
@@ -229,6 +244,7 @@ struct node {
 	uint64_t adds[LINKS_MAX * MSGS_MAX];
 	unsigned nadds;
 	uint64_t given, taken, errors;
+	uint64_t said[4]; /* acknowledges by the type of their AETH */
 	bool got_bad;
 };
 
@@ -254,6 +270,13 @@ struct event {
 	void *what;
 };
 
+/* What a frame says. */
+struct seen {
+	uint8_t opcode, syndrome;
+	bool ackreq;
+	uint32_t qpn, psn, len;
+};
+
 struct path {
 	uint64_t free_at;
 	unsigned burst_left, queued;
@@ -274,6 +297,12 @@ struct world {
 	struct event *heap;
 	unsigned nheap, room;
 	struct roce_frame tx[32];
+	/* requests of the burst that is with a device */
+	struct {
+		struct end *end;
+		struct seen seen;
+	} req[BURST];
+	unsigned nreq;
 	char why[400];
 	bool lost; /* the verdict is made */
 	bool trace;
@@ -304,11 +333,27 @@ uint32_t packets_of(const struct link *l, const struct msg *m);
 /* watch.c: frames leave and arrive */
 void watch_tx(struct world *w, unsigned from, unsigned to,
 	      const struct roce_frame *f);
-void watch_rx(struct world *w, unsigned to, const uint8_t *p, uint32_t len);
+void watch_rx(struct world *w, unsigned to, const uint8_t *p);
+/* The device has taken the burst. */
+void watch_took(struct world *w);
 /* The queue that a good frame is for. */
 uint32_t watch_qpn(const uint8_t *p);
 /* All that a node had to say is said. */
 void watch_quiet(struct world *w, struct node *n);
+
+/* PSNs count from the first: no wrap in here.  -1 is the one before. */
+static inline int32_t count_from(uint32_t psn, uint32_t first)
+{
+	return (int32_t)((psn - first) << 8) >> 8;
+}
+const struct msg *msg_of(const struct end *e, uint32_t psn);
+
+/* model.c */
+void model_rx(struct end *e, const struct seen *s); /* a request, taken */
+void model_tx(struct end *e, const struct seen *s); /* an answer leaves */
+void model_quiet(struct end *e);
+/* The burst is over: the device asked for no receive that it needed not. */
+void model_heard(struct rcvs *q, struct end *e);
 
 /* oracle.c */
 void oracle_look(struct end *e, bool all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Judges frames.  For each queue it keeps what its frames and those that
- * reached it prove: what its responder has, what its requester may know.
+ * Reads frames.  Judges requesters by what those that left and those that
+ * reached them prove; what responders do is for the model.
  */
 #include <string.h>
 
@@ -13,12 +13,6 @@ static const uint32_t rnr_us[32] = {
 	160,	240,   320,   480,    640,    960,    1280,   1920,
 	2560,	3840,  5120,  7680,   10240,  15360,  20480,  30720,
 	40960,	61440, 81920, 122880, 163840, 245760, 327680, 491520,
-};
-
-struct seen {
-	uint8_t opcode, syndrome;
-	bool ackreq;
-	uint32_t qpn, psn, len;
 };
 
 static uint32_t be32_at(const uint8_t *p)
@@ -55,13 +49,7 @@ static bool is_response(uint8_t opcode)
 	       opcode <= ROCE_RC_ATOMIC_ACK;
 }
 
-/* PSNs count from the first: no wrap in here.  -1 is the one before. */
-static int32_t count_from(uint32_t psn, uint32_t first)
-{
-	return (int32_t)((psn - first) << 8) >> 8;
-}
-
-static const struct msg *msg_of(const struct end *e, uint32_t psn)
+const struct msg *msg_of(const struct end *e, uint32_t psn)
 {
 	for (unsigned i = 0; i < e->posted; i++)
 		if (psn - e->msg[i].psn < e->msg[i].npkt)
@@ -135,105 +123,6 @@ static void tx_unacked(struct world *w, struct end *e, const struct seen *s)
 	e->sent++;
 }
 
-/* ---- answers on their way out ---- */
-
-static void find_epsn(struct end *e)
-{
-	while (e->epsn < e->npsn && e->got[e->epsn])
-		e->epsn++;
-}
-
-/* Nothing is kept behind what is refused for want of a receive. */
-static void tx_rnr(struct end *e, int32_t psn)
-{
-	if (psn < 0 || (uint32_t)psn >= e->npsn)
-		return;
-	memset(e->got + psn, 0, e->npsn - psn);
-	if ((uint32_t)psn < e->epsn)
-		e->epsn = psn;
-	e->high = e->epsn;
-	e->rnr_told = true;
-	e->owes_nak = e->owes_ack = false;
-}
-
-/*
- * It says that it has less than its frames prove: what it held went with an
- * RNR refusal that a later packet of the same burst overtook, or it went to
- * error in the midst of a burst.  How much of it went is not told: it may turn
- * out to have more again, up to what has come.
- */
-static void has_less(struct end *e, uint32_t psn)
-{
-	if (e->maybe < e->epsn)
-		e->maybe = e->epsn;
-	memset(e->got + psn, 0, e->npsn - psn);
-	e->epsn = e->high = psn;
-}
-
-static void judge_expected(struct world *w, struct end *e, const char *what,
-			   int32_t psn)
-{
-	bool may = e->link->mode != M_BACK_N || w->plan.refill ||
-		   roce_qp_state(e->qp) != ROCE_RTS;
-
-	if (psn >= 0 && (uint32_t)psn < e->epsn && may)
-		has_less(e, psn);
-	if (psn > (int32_t)e->epsn && psn <= (int32_t)e->maybe) {
-		memset(e->got + e->epsn, 1, psn - e->epsn);
-		find_epsn(e);
-	}
-	if ((uint32_t)psn != e->epsn)
-		world_fail(w,
-			   "link %u.%u: %s says PSN +%d is expected, it is "
-			   "+%u",
-			   e->link->id, e->side, what, psn, e->epsn);
-}
-
-static void tx_nak(struct world *w, struct end *e, const struct seen *s,
-		   int32_t psn)
-{
-	e->owes_nak = e->owes_ack = false;
-	if (s->syndrome != ROCE_NAK_PSN_SEQ)
-		return;
-	e->gap_told = true;
-	if (e->link->mode != M_HOLES)
-		judge_expected(w, e, "a NAK", psn);
-}
-
-/* A response may be of an older request; an acknowledge is the newest. */
-static void tx_ack(struct world *w, struct end *e, const struct seen *s,
-		   int32_t psn)
-{
-	if (s->opcode == ROCE_RC_ACK)
-		judge_expected(w, e, "an acknowledge", psn + 1);
-	else if (psn >= (int32_t)e->epsn)
-		world_fail(w,
-			   "link %u.%u: responds to PSN +%d, has all below "
-			   "+%u",
-			   e->link->id, e->side, psn, e->epsn);
-	e->owes_ack = false;
-}
-
-static void tx_answer(struct world *w, struct end *e, const struct seen *s)
-{
-	int32_t psn = count_from(s->psn, e->peer->sq_psn);
-
-	if (s->opcode != ROCE_RC_ACK) {
-		tx_ack(w, e, s, psn);
-		return;
-	}
-	switch (s->syndrome & ROCE_AETH_TYPE_MASK) {
-	case ROCE_AETH_TYPE_RNR:
-		tx_rnr(e, psn);
-		break;
-	case ROCE_AETH_TYPE_NAK:
-		tx_nak(w, e, s, psn);
-		break;
-	default:
-		tx_ack(w, e, s, psn);
-	}
-}
-
 static void say_frame(struct world *w, const char *what, unsigned node,
 		      const struct end *e, const struct seen *s)
 {
@@ -254,6 +143,8 @@ void watch_tx(struct world *w, unsigned from, unsigned to,
 	struct end *to_end, *e = NULL;
 
 	see(f->data, &s);
+	if (s.opcode == ROCE_RC_ACK)
+		w->node[from].said[s.syndrome >> 5 & 3]++;
 	/* the peer may be gone: then the link tells whose frame it is */
 	for (unsigned i = 0; i < w->nlink && !e; i++)
 		for (unsigned k = 0; k < 2; k++) {
@@ -269,64 +160,9 @@ void watch_tx(struct world *w, unsigned from, unsigned to,
 	else if (e->link->type == ROCE_UC)
 		tx_unacked(w, e, &s);
 	else if (is_response(s.opcode))
-		tx_answer(w, e, &s);
+		model_tx(e, &s);
 	else
 		tx_request(w, e, &s);
-}
-
-/* ---- requests that arrive ---- */
-
-static uint32_t takes(const struct end *e, const struct seen *s)
-{
-	uint32_t n = (s->len + e->link->mtu - 1) / e->link->mtu;
-
-	return n ? n : 1;
-}
-
-static void rx_early(struct end *e, uint32_t psn, uint32_t n)
-{
-	if (e->rnr_told)
-		return;
-	/* a new gap; of many holes at once a device may keep no account */
-	if (e->link->mode == M_HOLES ? e->high <= e->epsn : !e->gap_told)
-		e->owes_nak = true;
-	if (e->link->mode == M_BACK_N)
-		return;
-	memset(e->got + psn, 1, n);
-	if (e->high < psn + n)
-		e->high = psn + n;
-}
-
-static void rx_request(struct end *e, const struct seen *s)
-{
-	int32_t psn = count_from(s->psn, e->peer->sq_psn);
-	uint32_t n = takes(e, s);
-	bool data = s->opcode < ROCE_RC_READ_REQ;
-
-	if (psn < 0 || (uint32_t)psn + n > e->npsn)
-		return;
-	if ((uint32_t)psn > e->epsn) {
-		rx_early(e, psn, n);
-		return;
-	}
-	/* a duplicate SEND or WRITE is answered whatever it asked */
-	if (data && (s->ackreq || (uint32_t)psn < e->epsn))
-		e->owes_ack = true;
-	if ((uint32_t)psn < e->epsn)
-		return;
-	memset(e->got + psn, 1, n);
-	find_epsn(e);
-	e->gap_told = e->owes_nak = e->rnr_told = false;
-}
-
-static void quiet_end(struct world *w, struct end *e)
-{
-	if (roce_qp_state(e->qp) == ROCE_RTS && (e->owes_nak || e->owes_ack))
-		world_fail(w, "link %u.%u: no %s, PSN +%u is expected",
-			   e->link->id, e->side,
-			   e->owes_nak ? "NAK of a gap" : "acknowledge",
-			   e->epsn);
-	e->owes_nak = e->owes_ack = false;
 }
 
 void watch_quiet(struct world *w, struct node *n)
@@ -336,7 +172,7 @@ void watch_quiet(struct world *w, struct node *n)
 			struct end *e = &w->link[i]->end[k];
 
 			if (e->node == n && e->qp)
-				quiet_end(w, e);
+				model_quiet(e);
 		}
 }
 
@@ -397,12 +233,11 @@ static void rx_answer(struct world *w, struct end *e, const struct seen *s)
 		e->una_max = psn + !nak;
 }
 
-void watch_rx(struct world *w, unsigned to, const uint8_t *p, uint32_t len)
+void watch_rx(struct world *w, unsigned to, const uint8_t *p)
 {
 	struct seen s;
 	struct end *e;
 
-	(void)len;
 	see(p, &s);
 	e = end_find(w, to, s.qpn);
 	if (e)
@@ -410,8 +245,20 @@ void watch_rx(struct world *w, unsigned to, const uint8_t *p, uint32_t len)
 	if (!e || roce_qp_state(e->qp) != ROCE_RTS ||
 	    s.opcode >= ROCE_UC_SEND_FIRST)
 		return;
-	if (is_response(s.opcode))
+	if (is_response(s.opcode)) {
 		rx_answer(w, e, &s);
-	else
-		rx_request(e, &s);
+		return;
+	}
+	e->rq.avail = e->rq.posted; /* until the device asks for more */
+	w->req[w->nreq].end = e;
+	w->req[w->nreq++].seen = s;
+}
+
+void watch_took(struct world *w)
+{
+	for (unsigned i = 0; i < w->nreq; i++)
+		model_rx(w->req[i].end, &w->req[i].seen);
+	for (unsigned i = 0; i < w->nreq; i++)
+		model_heard(&w->req[i].end->rq, w->req[i].end);
+	w->nreq = 0;
 }

@@ -70,10 +70,10 @@ static void take_sges(struct end *e, struct region *r, struct roce_sge *sge,
 static void make_recv(struct end *e, struct msg *m)
 {
 	struct end *p = e->peer;
-	struct rcv *v = &p->rcv[p->nrcv];
+	struct rcv *v = &p->rq.rcv[p->rq.n];
 	uint32_t room = m->op == ROCE_OP_SEND ? m->len : 0;
 
-	m->rcv = p->nrcv++;
+	m->rcv = p->rq.n++;
 	v->index = (uint16_t)(65530 + m->rcv);
 	v->nsge = (uint8_t)pick(&e->rng, 1, 3);
 	if (m->bad == BAD_LONG)
@@ -216,8 +216,8 @@ void work_make(struct end *e)
 
 	e->nmsg = (unsigned)pick(&e->rng, e->side ? 0 : 1, e->w->plan.msgs);
 	e->msg = calloc(e->nmsg + 1, sizeof(*e->msg));
-	e->peer->rcv = calloc(e->nmsg + 1, sizeof(*e->peer->rcv));
-	if (!e->msg || !e->peer->rcv)
+	e->peer->rq.rcv = calloc(e->nmsg + 1, sizeof(*e->peer->rq.rcv));
+	if (!e->msg || !e->peer->rq.rcv)
 		abort();
 	for (unsigned i = 0; i < e->nmsg; i++)
 		make_msg(e, i, &word);
@@ -350,18 +350,20 @@ void work_post(struct end *e, unsigned n)
 
 void work_recv(struct end *e, unsigned n)
 {
-	while (n-- && e->rcv_posted < e->nrcv) {
-		struct rcv *v = &e->rcv[e->rcv_posted];
+	struct rcvs *q = &e->rq;
+
+	while (n-- && q->posted < q->n) {
+		struct rcv *v = &q->rcv[q->posted];
 		int rc;
 
 		for (unsigned i = 0; i < v->nsge; i++)
 			v->sge[i].lkey = e->r[R_RCV].key;
 		rc = roce_recv_post(e->qp, v->index, v->sge, v->nsge);
-		if (rc && e->rcv_posted - e->rcv_done < e->attr.recv_depth)
+		if (rc && q->posted - e->rcv_done < e->attr.recv_depth)
 			world_fail(e->w, "link %u.%u: receive refused: %d",
 				   e->link->id, e->side, rc);
 		if (rc)
 			return;
-		e->rcv_posted++;
+		q->posted++;
 	}
 }

@@ -9,7 +9,6 @@
 
 #define PATIENCE   (4000 * MS) /* of the clock, once the wire is good */
 #define EVENTS_MAX 3000000
-#define BURST	   32
 
 /* ---- saying ---- */
 
@@ -169,9 +168,10 @@ static void receive(struct world *w, struct event *e, unsigned n)
 		to->given++;
 		to->got_bad |= e[i].bad;
 		if (!e[i].bad)
-			watch_rx(w, e->to, e[i].data, e[i].len);
+			watch_rx(w, e->to, e[i].data);
 	}
 	roce_rx(to->dev, w->now, f, n);
+	watch_took(w);
 	for (unsigned i = 0; i < n; i++)
 		look(w, &e[i]);
 }
@@ -218,7 +218,7 @@ static void on_recv(struct end *e)
 		return;
 	work_recv(e, (unsigned)pick(&e->rng, 1, 6));
 	/* an unreliable peer's messages may never come to take the rest */
-	if (e->rcv_posted < e->nrcv &&
+	if (e->rq.posted < e->rq.n &&
 	    (e->link->type == ROCE_RC || e->w->now < e->w->plan.calm + 50 * MS))
 		heap_add(e->w,
 			 (struct event){ .t = e->w->now + 10 * US +

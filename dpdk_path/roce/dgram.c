@@ -38,12 +38,26 @@ static bool ud_place(struct roce_qp *qp, const struct roce_pkt *pkt)
 	uint8_t grh[GRH_SIZE];
 
 	grh_area(pkt, grh);
-	return sge_total(qp->cur_sge, qp->cur.nsge) >=
-		       GRH_SIZE + pkt->payload_len &&
-	       sge_scatter(qp->dev, qp->cur_sge, qp->cur.nsge, 0, grh,
+	return sge_scatter(qp->dev, qp->cur_sge, qp->cur.nsge, 0, grh,
 			   GRH_SIZE) &&
 	       sge_scatter(qp->dev, qp->cur_sge, qp->cur.nsge, GRH_SIZE,
 			   pkt->payload, pkt->payload_len);
+}
+
+/*
+ * A receive that is too short: the queue's own stays for the next datagram
+ * (IBTA 9.9.3, class D); of a shared queue others might have had it, so it
+ * ends here (class E).
+ */
+static bool ud_fits(struct roce_qp *qp, uint32_t len)
+{
+	struct recv_comp c = { .syndrome = WBELL_SYND_LOCAL_LENGTH };
+
+	if (sge_total(qp->cur_sge, qp->cur.nsge) >= len)
+		return true;
+	if (qp->srq)
+		recv_done(qp, &c);
+	return false;
 }
 
 void ud_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -61,9 +75,12 @@ void ud_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 		count(qp->dev, ROCE_DROP_LENGTH);
 		return;
 	}
-	/* a receive that does not fit stays for the next datagram */
-	if (!recv_take(qp) || !ud_place(qp, pkt)) {
+	if (!recv_take(qp) || !ud_fits(qp, c.len)) {
 		count(qp->dev, ROCE_DROP_NO_RECV);
+		return;
+	}
+	if (!ud_place(qp, pkt)) {
+		recv_unusable(qp);
 		return;
 	}
 	if (pkt->opcode == ROCE_UD_SEND_ONLY_IMM) {

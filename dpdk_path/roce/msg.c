@@ -117,14 +117,18 @@ static bool send_length_ok(const struct roce_qp *qp, const struct shape *s,
 	return n == qp->mtu;
 }
 
-/* The message does not go into the receive: both ends learn it. */
-static uint8_t recv_fault(struct roce_qp *qp, uint8_t nak, uint8_t syndrome)
+/*
+ * Longer than the receive: RC tells both ends, of a shared queue the receive
+ * ends in error, and UC's own waits for the next message (IBTA 9.9.3, classes
+ * C, E and D).
+ */
+static uint8_t too_long(struct roce_qp *qp)
 {
-	struct recv_comp c = { .syndrome = syndrome };
+	struct recv_comp c = { .syndrome = WBELL_SYND_LOCAL_LENGTH };
 
-	if (qp->type == ROCE_RC)
+	if (qp->type == ROCE_RC || qp->srq)
 		recv_done(qp, &c);
-	return nak;
+	return ROCE_NAK_INVAL_REQ;
 }
 
 /* IBTA 9.9.6.3: only keys that were made for it may be taken away. */
@@ -150,11 +154,12 @@ static uint8_t rx_send(struct roce_qp *qp, const struct roce_pkt *pkt,
 		qp->cur_left = 0;
 	}
 	if ((uint64_t)qp->cur_left + n > sge_total(qp->cur_sge, qp->cur.nsge))
-		return recv_fault(qp, ROCE_NAK_INVAL_REQ,
-				  WBELL_SYND_LOCAL_LENGTH);
+		return too_long(qp);
 	if (!sge_scatter(qp->dev, qp->cur_sge, qp->cur.nsge, qp->cur_left,
-			 pkt->payload, n))
-		return recv_fault(qp, ROCE_NAK_REM_OP, WBELL_SYND_LOCAL_PROT);
+			 pkt->payload, n)) {
+		recv_unusable(qp);
+		return ROCE_NAK_REM_OP;
+	}
 	if (s->flags & ROCE_WR_INV && !invalidate(qp, pkt))
 		return ROCE_NAK_REM_ACCESS;
 	qp->cur_left += n;

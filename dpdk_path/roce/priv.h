@@ -531,6 +531,11 @@ bool recv_take(struct roce_qp *qp);
 /* Complete qp->cur. */
 void recv_done(struct roce_qp *qp, const struct recv_comp *c);
 void recv_flush(struct roce_qp *qp);
+/*
+ * qp->cur lies where it may not write.  Who posted it learns so, whatever the
+ * service: an error of class A (IBTA 9.9.3).
+ */
+void recv_unusable(struct roce_qp *qp);
 
 /* ---- msg.c ---- */
 

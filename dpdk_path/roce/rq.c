@@ -83,6 +83,14 @@ void recv_done(struct roce_qp *qp, const struct recv_comp *c)
 	comp_want(qp);
 }
 
+void recv_unusable(struct roce_qp *qp)
+{
+	struct recv_comp c = { .syndrome = WBELL_SYND_LOCAL_PROT };
+
+	recv_done(qp, &c);
+	qp_fail(qp, 0, 0);
+}
+
 /* A shared queue's receives stay with it, but for the one taken. */
 void recv_flush(struct roce_qp *qp)
 {

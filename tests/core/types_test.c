@@ -83,6 +83,42 @@ static void test_uc_refuses_reads_and_atomics(void **state)
 	pair_free(p);
 }
 
+/* A receive that lies where nothing may be written. */
+static void recv_unusable(struct pair *p)
+{
+	struct roce_sge sge = { (uintptr_t)p->end[1].mem, 256,
+				p->end[1].key ^ 1 };
+
+	assert_int_equal(roce_recv_post(p->end[1].qp, 77, &sge, 1), 0);
+}
+
+/* Its poster learns it, and no more waits behind it: IBTA 9.9.3, class A. */
+static void assert_told(const struct pair *p)
+{
+	const struct pair_end *e = &p->end[1];
+
+	assert_int_equal(e->ncomp, 2);
+	assert_int_equal(e->comp[0].syndrome, WBELL_SYND_LOCAL_PROT);
+	assert_int_equal(e->comp[0].index, 77);
+	assert_int_equal(e->comp[1].syndrome, WBELL_SYND_WR_FLUSH);
+	assert_int_equal(roce_qp_state(e->qp), ROCE_ERR);
+	assert_ptr_equal(roce_failed(e->dev), e->qp);
+}
+
+static void test_uc_receive_without_right_ends_the_queue(void **state)
+{
+	struct pair_attr a = { .type = ROCE_UC, .recv_depth = 4, .mtu = 256 };
+	struct pair *p = pair_new(&a, 1);
+
+	recv_unusable(p);
+	pair_recv(p, 1, 4096, 1000);
+	pair_send(p, 0, 0, 100, 0);
+	pair_send(p, 0, 0, 100, 0);
+	pair_run(p, 1000000);
+	assert_told(p);
+	pair_free(p);
+}
+
 /* ---- UD ---- */
 
 #define QKEY 0x11223344
@@ -187,6 +223,21 @@ static void test_ud_local_errors(void **state)
 	pair_free(p);
 }
 
+static void test_ud_receive_without_right_ends_the_queue(void **state)
+{
+	struct pair_attr a = { .type = ROCE_UD, .recv_depth = 4, .qkey = QKEY };
+	struct pair *p = pair_new(&a, 1);
+	uint32_t ah = handle(p, false);
+
+	recv_unusable(p);
+	pair_recv(p, 1, 4096, 1000);
+	datagram(p, ah, QKEY, 100, 0);
+	datagram(p, ah, QKEY, 100, 0);
+	pair_run(p, 1000000);
+	assert_told(p);
+	pair_free(p);
+}
+
 /* ---- shared receive queue ---- */
 
 static void count_low(void *user)
@@ -227,6 +278,31 @@ static void test_srq_serves_in_order_and_tells_its_limit(void **state)
 	pair_run(p, 1000000000);
 	assert_int_equal(p->end[0].ncomp, 6);
 	assert_int_equal(p->end[1].comp[5].index, 99);
+	pair_free(p);
+}
+
+/* Others might have had it: it ends, and the next has its turn (class E). */
+static void test_srq_receive_too_short_for_a_datagram(void **state)
+{
+	struct roce_srq_attr sa = { .depth = 8, .sge = 1 };
+	struct pair_attr a = { .type = ROCE_UD, .srq = &sa, .qkey = QKEY };
+	struct pair *p = pair_new(&a, 1);
+	struct roce_sge sge = { (uintptr_t)p->end[1].mem, 139, p->end[1].key };
+	uint32_t ah = handle(p, false);
+
+	assert_int_equal(roce_srq_post(p->srq, 5, &sge, 1), 0);
+	sge.len = 140;
+	assert_int_equal(roce_srq_post(p->srq, 6, &sge, 1), 0);
+	datagram(p, ah, QKEY, 100, 0);
+	datagram(p, ah, QKEY, 100, 0);
+	pair_run(p, 1000000);
+	assert_int_equal(p->end[1].ncomp, 2);
+	assert_int_equal(p->end[1].comp[0].index, 5);
+	assert_int_equal(p->end[1].comp[0].syndrome, WBELL_SYND_LOCAL_LENGTH);
+	assert_int_equal(p->end[1].comp[1].index, 6);
+	assert_int_equal(p->end[1].comp[1].syndrome, 0);
+	assert_int_equal(p->end[1].comp[1].len, 140);
+	assert_int_equal(roce_qp_state(p->end[1].qp), ROCE_RTS);
 	pair_free(p);
 }
 
@@ -442,10 +518,13 @@ int main(void)
 		cmocka_unit_test(
 			test_uc_drops_the_message_with_a_gap_and_goes_on),
 		cmocka_unit_test(test_uc_refuses_reads_and_atomics),
+		cmocka_unit_test(test_uc_receive_without_right_ends_the_queue),
 		cmocka_unit_test(test_ud_delivers_behind_the_grh_area),
 		cmocka_unit_test(test_ud_drops_what_it_must),
 		cmocka_unit_test(test_ud_local_errors),
+		cmocka_unit_test(test_ud_receive_without_right_ends_the_queue),
 		cmocka_unit_test(test_srq_serves_in_order_and_tells_its_limit),
+		cmocka_unit_test(test_srq_receive_too_short_for_a_datagram),
 		cmocka_unit_test(test_send_with_invalidate),
 		cmocka_unit_test(test_local_invalidate),
 		cmocka_unit_test(test_rc_over_ipv6_and_vlan),

@@ -155,7 +155,7 @@ static bool shrink_masks(const struct options *o, struct limits *l,
 		if (t.links_mask)
 			any |= try_limits(o, l, t, seed);
 	}
-	for (unsigned i = 0; i < 15; i++) {
+	for (unsigned i = 0; i < F_BITS; i++) {
 		struct limits t = *l;
 
 		t.faults &= ~(1U << i);

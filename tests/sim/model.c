@@ -13,6 +13,7 @@
 
 #define HELD_POOL   512 /* packets of one device, docs/transport.md */
 #define HELD_WINDOW 256 /* PSNs ahead of the expected */
+#define REPORTS	    64	/* holes that wait to be told */
 
 enum got {
 	GOT = 1,
@@ -22,47 +23,33 @@ enum got {
 
 static void fail(struct end *e, const char *what, int32_t psn)
 {
-	world_fail(e->w, "link %u.%u: %s PSN +%d, +%u is expected", e->link->id,
-		   e->side, what, psn, e->epsn);
-}
-
-static bool lives(const struct end *e)
-{
-	return e->qp && roce_qp_state(e->qp) == ROCE_RTS;
+	world_fail(e->q.w, "link %u.%u: %s PSN +%d, +%u is expected",
+		   e->link->id, e->side, what, psn, e->epsn);
 }
 
 /* ---- receives ---- */
 
-/* The device had none: did it find one when it asked? */
-static void hear(struct rcvs *q, struct end *e)
+/* Of a shared queue it is known only now into which a message goes. */
+static void meet(struct msg *m, const struct rcv *v, uint32_t mtu)
 {
-	if (q->heard == q->nasked) {
-		if (lives(e))
-			fail(e, "takes a receive that nobody posted, for",
-			     (int32_t)e->epsn);
+	if (m->op != ROCE_OP_SEND || !m->len)
 		return;
-	}
-	q->avail = q->asked[q->heard++];
+	if (m->len > v->room && (!v->bad || v->room < mtu))
+		m->bad = BAD_LONG;
+	else if (v->bad)
+		m->bad = BAD_RCV;
 }
 
-static bool take(struct end *e)
+static bool take(struct end *e, struct msg *m)
 {
-	struct rcvs *q = &e->rq;
+	unsigned at = rcvs_take(&e->q);
 
-	if (q->taken == q->avail)
-		hear(q, e);
-	if (q->taken == q->avail)
+	if (at == NONE)
 		return false;
-	q->taken++;
+	m->rcv = at;
+	if (e->q.rq->share)
+		meet(m, &e->q.rq->rcv[at], e->link->mtu);
 	return true;
-}
-
-void model_heard(struct rcvs *q, struct end *e)
-{
-	if (q->heard != q->nasked && lives(e))
-		fail(e, "asks for a receive that it needs not, at",
-		     (int32_t)e->epsn);
-	q->heard = q->nasked = 0;
 }
 
 /* ---- execution ---- */
@@ -70,7 +57,7 @@ void model_heard(struct rcvs *q, struct end *e)
 static void drop_held(struct end *e)
 {
 	memset(e->got + e->epsn, 0, e->npsn - e->epsn);
-	e->high = e->epsn;
+	e->told = e->epsn;
 	e->nheld = 0;
 }
 
@@ -85,13 +72,13 @@ static void refuse(struct end *e)
 /* The packet of a message that no receive has room for. */
 static uint32_t packet_too_long(const struct end *e, const struct msg *m)
 {
-	return e->rq.rcv[m->rcv].room / e->link->mtu;
+	return e->q.rq->rcv[m->rcv].room / e->link->mtu;
 }
 
 /* The packet at epsn; false: it is not executed. */
 static bool execute(struct end *e, bool asks)
 {
-	const struct msg *m = msg_of(e->peer, e->epsn);
+	struct msg *m = msg_of(e->peer, e->epsn);
 	uint32_t k = e->epsn - m->psn;
 	bool opens = m->op == ROCE_OP_SEND ? !k : k + 1 == m->npkt;
 
@@ -99,15 +86,17 @@ static bool execute(struct end *e, bool asks)
 		e->dead = true;
 		return false;
 	}
-	if (m->rcv != NONE && opens && !take(e)) {
+	if (m->wants && opens && !take(e, m)) {
 		refuse(e);
 		return false;
 	}
-	if (m->bad == BAD_LONG && k == packet_too_long(e, m)) {
+	if (m->bad == BAD_RCV ||
+	    (m->bad == BAD_LONG && k == packet_too_long(e, m))) {
 		e->dead = true;
 		return false;
 	}
 	e->epsn++;
+	e->q.rcv_due += m->wants && k + 1 == m->npkt;
 	e->owes_ack |= asks;
 	e->rnr = e->owes_rnr = e->gap_told = e->owes_nak = false;
 	return true;
@@ -152,32 +141,48 @@ static unsigned held_by(const struct node *n)
 		for (unsigned k = 0; k < 2; k++) {
 			const struct end *e = &n->w->link[i]->end[k];
 
-			if (e->node == n && lives(e) && !e->dead)
+			if (e->q.node == n && queue_lives(&e->q) && !e->dead)
 				sum += e->nheld;
 		}
 	return sum;
 }
 
+/* Of so many holes a device keeps account at once, and no more. */
+static void owe_holes(struct end *e, uint32_t psn)
+{
+	uint32_t from = e->told > e->epsn ? e->told : e->epsn;
+
+	if (from == e->epsn && e->nreports < REPORTS)
+		e->owes_nak = true;
+	/* and the oldest once more, where an acknowledge is asked for */
+	e->nreports += psn > from ? psn - from : 1;
+	if (psn >= from)
+		e->told = psn + 1;
+}
+
 static void early(struct end *e, uint32_t psn, uint32_t n, bool asks)
 {
+	bool room = e->link->mode != M_BACK_N && psn - e->epsn < HELD_WINDOW &&
+		    (e->got[psn] & HELD || held_by(e->q.node) < HELD_POOL);
+
 	if (e->rnr)
 		return;
-	/* a new gap; of many holes at once a device may keep no account */
-	if (e->link->mode == M_HOLES ? e->high <= e->epsn : !e->gap_told)
+	if (e->link->mode != M_HOLES && !e->gap_told)
 		e->owes_nak = true;
-	if (e->link->mode == M_BACK_N || psn - e->epsn >= HELD_WINDOW ||
-	    e->got[psn] & HELD || held_by(e->node) == HELD_POOL)
+	if (!room)
+		return;
+	if (e->link->mode == M_HOLES)
+		owe_holes(e, psn);
+	if (e->got[psn] & HELD)
 		return;
 	mark(e, psn, n);
 	e->got[psn] |= HELD | (asks ? ASKS : 0);
 	e->nheld++;
-	if (e->high < psn + n)
-		e->high = psn + n;
 }
 
 void model_rx(struct end *e, const struct seen *s)
 {
-	int32_t psn = count_from(s->psn, e->peer->sq_psn);
+	int32_t psn = count_from(s->psn, e->peer->q.sq_psn);
 	uint32_t n = takes(e, s);
 	bool data = s->opcode < ROCE_RC_READ_REQ;
 
@@ -201,13 +206,13 @@ void model_rx(struct end *e, const struct seen *s)
 static void judge_expected(struct end *e, const char *what, int32_t psn)
 {
 	if (psn != (int32_t)e->epsn &&
-	    (psn > (int32_t)e->epsn || lives(e) || e->dead))
+	    (psn > (int32_t)e->epsn || queue_lives(&e->q) || e->dead))
 		fail(e, what, psn);
 }
 
 static void tx_rnr(struct end *e, int32_t psn)
 {
-	if (lives(e) && !e->owes_rnr)
+	if (queue_lives(&e->q) && !e->owes_rnr)
 		fail(e, "a refusal without a reason of", psn);
 	judge_expected(e, "a refusal of", psn);
 	e->owes_nak = e->owes_ack = e->owes_rnr = false;
@@ -230,7 +235,7 @@ static void tx_nak(struct end *e, const struct seen *s, int32_t psn)
 
 void model_tx(struct end *e, const struct seen *s)
 {
-	int32_t psn = count_from(s->psn, e->peer->sq_psn);
+	int32_t psn = count_from(s->psn, e->peer->q.sq_psn);
 	uint8_t type = s->syndrome & ROCE_AETH_TYPE_MASK;
 
 	if (s->opcode != ROCE_RC_ACK) {
@@ -254,10 +259,11 @@ void model_quiet(struct end *e)
 			   : e->owes_nak ? "no NAK of a gap at"
 					 : "no acknowledge at";
 
-	if (lives(e) && e->dead)
+	if (queue_lives(&e->q) && e->dead)
 		fail(e, "work that must be refused is not, at",
 		     (int32_t)e->epsn);
-	if (lives(e) && (e->owes_rnr || e->owes_nak || e->owes_ack))
+	if (queue_lives(&e->q) && (e->owes_rnr || e->owes_nak || e->owes_ack))
 		fail(e, what, (int32_t)e->epsn);
 	e->owes_nak = e->owes_ack = e->owes_rnr = false;
+	e->nreports = 0;
 }

@@ -8,6 +8,7 @@ cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
 . tests/tap.bash
 
 CC=${CC:-gcc}
+seeds=(--seed=1 --count=10000)
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 
@@ -48,7 +49,7 @@ must_fail() {
 	if ! compile "$src" "$dir/mutant/$o" ||
 		! "$CC" "$dir"/mutant/*.o -o "$dir/sim.mutant"; then
 		result "not ok" "$name: does not build"
-	elif timeout 60 "$dir/sim.mutant" --seed=1 --count=3000 --no-shrink \
+	elif timeout 170 "$dir/sim.mutant" "${seeds[@]}" --no-shrink \
 		>"$dir/log"; then
 		result "not ok" "$name: passes"
 	elif grep -Eq "$pattern" "$dir/log"; then
@@ -66,13 +67,13 @@ to='mr_ptr(qp->dev, get32(pkt->ext + 8), get64(pkt->ext), pkt->payload_len, 0)'
 early="\\n\\tif (pkt->opcode == ROCE_RC_WRITE_ONLY \\&\\& pkt->payload_len"
 early="$early \\&\\& $to) memcpy($to, pkt->payload, pkt->payload_len);"
 
-echo 1..21
+echo 1..33
 if ! whole; then
 	echo "Bail out! the simulator does not build"
 	exit 1
 fi
 # The same command without a mutant: the failures below are the mutants'.
-if timeout 100 "$dir/sim" --seed=1 --count=3000 >"$dir/log"; then
+if timeout 170 "$dir/sim" "${seeds[@]}" >"$dir/log"; then
 	result ok whole_code_passes
 else
 	grep '^#' "$dir/log"
@@ -138,4 +139,40 @@ must_fail takes_a_plain_write_early plain.c \
 must_fail refuses_in_silence resp.c \
 	'/^static void rnr/,/^}/s/^\tqp->nak_pending = .*/\tqp->nak_pending = 0;/' \
 	'no refusal for want of a receive'
+must_fail takes_any_q_key dgram.c \
+	's/get32\(pkt->ext\) != qp->qkey/0/' \
+	'completes for no datagram|wrong Q_Keys|receive'
+must_fail sends_the_high_bit_as_a_q_key dgram.c \
+	's/wr->rkey >> 31 \? qp->qkey : wr->rkey/wr->rkey/' \
+	'not what was posted'
+must_fail puts_the_ip_header_elsewhere dgram.c \
+	's/memcpy\(grh \+ 20,/memcpy(grh,/' \
+	'GRH area'
+must_fail forgets_who_sent dgram.c \
+	's/^\t\t\.src_qpn = .*//' \
+	'wrong length, flags or sender'
+must_fail spends_a_receive_that_is_too_short dgram.c \
+	's/^\tif \(qp->srq\)/\tif (qp->qpn)/' \
+	'completes for no datagram'
+must_fail keeps_a_shared_one_that_is_too_short dgram.c \
+	's/^\tif \(qp->srq\)/\tif (!qp->qpn)/' \
+	'as it should not|asks for a receive'
+must_fail drops_in_silence_what_it_may_not_write dgram.c \
+	's/^\t\trecv_unusable\(qp\);/\t\tqp->has_cur = 0;/' \
+	'not delivered|lives with a receive|as it should not'
+must_fail loses_a_receive_with_its_queue rq.c \
+	'/^void recv_flush/,/^}/s/if \(qp->has_cur\)/if (qp->has_cur \&\& !qp->srq)/' \
+	'taken and is lost|not flushed'
+must_fail tells_a_limit_again_and_again rq.c \
+	's/^\t\tqp->srq->limit = 0;.*//' \
+	'limit events'
+must_fail tells_no_limit rq.c \
+	's/^\t\tqp->srq->low\(qp->srq->user\);//' \
+	'limit events'
+must_fail overruns_places_for_completions rq.c \
+	's/rq->ci == rq->pi \|\| qp->rcomp_pi - qp->rcomp_ci > qp->rcomp_mask/rq->ci == rq->pi/' \
+	'receive'
+must_fail skips_a_shared_receive rq.c \
+	's/at = rq->ci\+\+ & rq->mask;/rq->ci += qp->srq \&\& rq->pi - rq->ci > 5; &/' \
+	'receive|limit'
 exit $failed

@@ -5,54 +5,37 @@
 
 #include "sim.h"
 
-/* It may find nothing to post; the model hears of it in any case. */
-static void refill(struct roce_qp *qp)
+void node_addresses(unsigned id, struct roce_peer *to)
 {
-	struct end *e = roce_qp_user(qp);
-	struct rcvs *q = &e->rq;
-
-	if (e->w->plan.refill && chance(&e->rng, 5000))
-		work_recv(e, 1);
-	if (e->link->type != ROCE_RC)
-		return;
-	if (q->nasked == REFILLS_MAX)
-		world_fail(e->w,
-			   "link %u.%u: asks for receives again and again",
-			   e->link->id, e->side);
-	else
-		q->asked[q->nasked++] = q->posted;
-}
-
-static void addresses(unsigned id, uint8_t ip[4], uint8_t mac[6])
-{
-	const uint8_t ip4[4] = { 192, 0, 2, (uint8_t)(1 + id) };
-	const uint8_t mac6[6] = { 2, 0, 0, 0, 0, (uint8_t)(1 + id) };
-
-	memcpy(ip, ip4, 4);
-	memcpy(mac, mac6, 6);
-}
-
-static void address6(unsigned id, uint8_t ip[16])
-{
+	const uint8_t ip[4] = { 192, 0, 2, (uint8_t)(1 + id) };
 	const uint8_t ip6[16] = { 0xfd, [15] = (uint8_t)(1 + id) };
+	const uint8_t mac[6] = { 2, 0, 0, 0, 0, (uint8_t)(1 + id) };
 
-	memcpy(ip, ip6, 16);
+	memcpy(to->ip, ip, 4);
+	memcpy(to->ip6, ip6, 16);
+	memcpy(to->mac, mac, 6);
+	to->has_mac = true;
 }
 
 void node_start(struct world *w, unsigned id)
 {
 	struct node *n = &w->node[id];
-	struct roce_dev_attr a = { .max_qp = 32, .max_mr = 255 };
+	struct roce_dev_attr a = { .max_qp = 32, .max_mr = 255, .max_ah = 8 };
+	struct roce_peer me = { 0 };
 
 	n->w = w;
 	n->id = id;
 	n->rng = fork_rng(w->plan.seed, 200 + id * 16 + n->life);
-	addresses(id, a.ip, a.mac);
-	address6(id, a.ip6);
+	node_addresses(id, &me);
+	memcpy(a.ip, me.ip, sizeof(a.ip));
+	memcpy(a.ip6, me.ip6, sizeof(a.ip6));
+	memcpy(a.mac, me.mac, sizeof(a.mac));
 	a.seed = rnd(&n->rng);
-	a.refill = refill;
+	a.refill = rcvs_refill;
 	n->given = n->taken = n->errors = 0;
 	memset(n->said, 0, sizeof(n->said));
+	memset(n->ah, 0, sizeof(n->ah));
+	n->wrong_qkey = n->no_recv = n->too_long = 0;
 	n->nadds = 0;
 	n->word = 0;
 	n->wake = ~0ULL;
@@ -63,20 +46,30 @@ void node_start(struct world *w, unsigned id)
 					     8, ROCE_ACCESS_REMOTE_ATOMIC, 0 },
 				     &n->word_key))
 		world_fail(w, "node %u does not start", id);
+	else if (w->plan.faults & F_SRQ)
+		share_make(n);
 }
 
 void node_stop(struct node *n)
 {
 	if (n->dev)
 		roce_dev_destroy(n->dev);
+	if (n->share)
+		roce_srq_destroy(n->share->srq);
+	if (n->share)
+		n->share->srq = NULL;
+	n->share = NULL;
 	n->dev = NULL;
 	n->alive = false;
+	for (unsigned i = 0; i < n->w->nud; i++)
+		if (n->w->ud[i]->q.node == n)
+			n->w->ud[i]->q.qp = NULL;
 	for (unsigned i = 0; i < n->w->nlink; i++)
 		for (unsigned k = 0; k < 2; k++) {
 			struct end *e = &n->w->link[i]->end[k];
 
-			if (e->node == n && e->qp) {
-				e->qp = NULL;
+			if (e->q.node == n && e->q.qp) {
+				e->q.qp = NULL;
 				e->link->cut = true;
 			}
 		}
@@ -101,7 +94,7 @@ uint8_t *region_ptr(struct region *r, uint64_t iova)
 static void name_regions(struct end *e)
 {
 	for (unsigned k = 0; k < REGIONS; k++)
-		e->r[k].iova = (uint64_t)(e->node->id + 1) << 48 |
+		e->r[k].iova = (uint64_t)(e->q.node->id + 1) << 48 |
 			       (uint64_t)(e->link->id + 1) << 40 |
 			       (uint64_t)(k + 1) << 32;
 }
@@ -115,7 +108,7 @@ static bool register_regions(struct end *e)
 		r->size = (r->used + 15) & ~7U;
 		r->mem = a.base = calloc(1, r->size);
 		a.len = r->size;
-		if (!r->mem || roce_mr_add(e->node->dev, &a, &r->key))
+		if (!r->mem || roce_mr_add(e->q.node->dev, &a, &r->key))
 			return false;
 	}
 	return true;
@@ -124,13 +117,18 @@ static bool register_regions(struct end *e)
 static void choose_attr(struct end *e)
 {
 	struct roce_qp_attr *a = &e->attr;
-	struct rng *r = &e->rng;
+	struct rng *r = &e->q.rng;
 
-	a->user = e;
+	a->user = &e->q;
 	a->type = e->link->type;
 	a->depth = 1U << pick(r, 4, 7);
 	a->recv_depth = 1U << pick(r, 1, 5);
 	a->recv_sge = 4;
+	rcvs_own(&e->q, &e->r[R_RCV], a->recv_depth);
+	if (e->q.rq->share) {
+		a->srq = e->q.rq->share->srq;
+		a->recv_depth = 0;
+	}
 	/* close to the wrap in one of two */
 	a->sq_psn = (uint32_t)(chance(r, 5000) ? 0xffffff - pick(r, 0, 40)
 					       : rnd(r) & 0xffffff);
@@ -141,25 +139,30 @@ static void choose_attr(struct end *e)
 	a->max_rd_atomic = (uint8_t)pick(r, 1, 16);
 	a->window = (uint16_t)(chance(r, 5000) ? 0 : pick(r, 8, 200));
 	a->keep_nothing = e->link->mode == M_BACK_N;
-	e->sq_psn = a->sq_psn;
+	e->q.sq_psn = a->sq_psn;
 }
 
 static void end_init(struct link *l, unsigned side, struct node *n)
 {
 	struct end *e = &l->end[side];
 
-	e->w = n->w;
-	e->node = n;
+	e->q.w = n->w;
+	e->q.node = n;
 	e->link = l;
 	e->side = side;
 	e->peer = &l->end[!side];
-	e->rng = fork_rng(n->w->plan.seed, 1000 + l->id * 2 + side);
+	e->q.rng = fork_rng(n->w->plan.seed, 1000 + l->id * 2 + side);
 	e->bb_pi = e->bb_ci = e->bb_asked =
-		chance(&e->rng, 5000) ? 65500 + (uint32_t)pick(&e->rng, 0, 35)
-				      : (uint32_t)pick(&e->rng, 0, 65535);
-	e->post_gap = pick(&e->rng, 1 * US, n->w->plan.calm / 16);
-	e->rcv_gap = n->w->plan.faults & F_RNR ? pick(&e->rng, 1 * US, 2 * MS)
-					       : 1 * US;
+		chance(&e->q.rng, 5000)
+			? 65500 + (uint32_t)pick(&e->q.rng, 0, 35)
+			: (uint32_t)pick(&e->q.rng, 0, 65535);
+	e->post_gap = pick(&e->q.rng, 1 * US, n->w->plan.calm / 16);
+	e->q.own.gap = n->w->plan.faults & F_RNR
+			       ? pick(&e->q.rng, 1 * US, 2 * MS)
+			       : 1 * US;
+	e->q.vague = l->type == ROCE_UC;
+	if (l->type == ROCE_RC && share_open(n) && chance(&e->q.rng, 7000))
+		e->q.rq = &n->share->rq;
 	choose_attr(e);
 	name_regions(e);
 }
@@ -167,20 +170,18 @@ static void end_init(struct link *l, unsigned side, struct node *n)
 static bool connect_end(struct end *e)
 {
 	struct roce_peer peer = {
-		.has_mac = true,
-		.qpn = e->peer->qpn,
-		.rq_psn = e->peer->sq_psn,
+		.qpn = e->peer->q.qpn,
+		.rq_psn = e->peer->q.sq_psn,
 		.path_mtu = e->link->mtu,
 		.max_rd_atomic = e->peer->attr.max_rd_atomic,
-		.flow_label = e->qpn & 0xfffff,
+		.flow_label = e->q.qpn & 0xfffff,
 		.holes = e->link->mode == M_HOLES,
 	};
 
-	addresses(e->peer->node->id, peer.ip, peer.mac);
-	address6(e->peer->node->id, peer.ip6);
+	node_addresses(e->peer->q.node->id, &peer);
 	peer.v6 = e->link->v6;
 	peer.vlan = e->link->vlan;
-	return !roce_qp_connect(e->qp, &peer, e->w->now);
+	return !roce_qp_connect(e->q.qp, &peer, e->q.w->now);
 }
 
 static bool make_queues(struct link *l)
@@ -189,9 +190,9 @@ static bool make_queues(struct link *l)
 		struct end *e = &l->end[k];
 
 		if (!register_regions(e) ||
-		    roce_qp_create(e->node->dev, &e->attr, &e->qp))
+		    roce_qp_create(e->q.node->dev, &e->attr, &e->q.qp))
 			return false;
-		e->qpn = roce_qp_num(e->qp);
+		e->q.qpn = roce_qp_num(e->q.qp);
 	}
 	for (unsigned k = 0; k < 2; k++) {
 		work_memory(&l->end[k]);
@@ -230,10 +231,11 @@ bool link_make(struct world *w, unsigned id, unsigned a, unsigned b)
 	for (unsigned k = 0; k < 2; k++) {
 		struct end *e = &l->end[k];
 
-		heap_add(w, (struct event){
-				    .t = w->now, .kind = EV_RECV, .what = e });
-		heap_add(w, (struct event){ .t = w->now +
-						 pick(&e->rng, 0, e->post_gap),
+		heap_add(w, (struct event){ .t = w->now,
+					    .kind = EV_RECV,
+					    .what = &e->q.own });
+		heap_add(w, (struct event){ .t = w->now + pick(&e->q.rng, 0,
+							       e->post_gap),
 					    .kind = EV_POST,
 					    .what = e });
 	}
@@ -246,7 +248,7 @@ void link_free(struct link *l)
 		for (unsigned i = 0; i < REGIONS; i++)
 			free(l->end[k].r[i].mem);
 		free(l->end[k].msg);
-		free(l->end[k].rq.rcv);
+		free(l->end[k].q.own.rcv);
 		free(l->end[k].got);
 	}
 	free(l);
@@ -258,7 +260,7 @@ struct end *end_find(struct world *w, unsigned node, uint32_t qpn)
 		for (unsigned k = 0; k < 2; k++) {
 			struct end *e = &w->link[i]->end[k];
 
-			if (e->node->id == node && e->qpn == qpn && e->qp)
+			if (e->q.node->id == node && e->q.qpn == qpn && e->q.qp)
 				return e;
 		}
 	return NULL;

@@ -13,7 +13,7 @@
 
 static void fail(struct end *e, const char *what, unsigned msg, uint32_t at)
 {
-	world_fail(e->w, "link %u.%u: %s (message %u, byte %u)", e->link->id,
+	world_fail(e->q.w, "link %u.%u: %s (message %u, byte %u)", e->link->id,
 		   e->side, what, msg, at);
 }
 
@@ -29,15 +29,15 @@ static const uint8_t *place(struct end *to, const struct msg *m, uint32_t at,
 			return NULL;
 		return region_ptr(&to->r[R_DST], m->raddr) + at;
 	}
-	if (m->rcv >= to->rq.posted)
+	if (m->rcv >= to->q.rq->posted)
 		return NULL;
-	v = &to->rq.rcv[m->rcv];
+	v = &to->q.rq->rcv[m->rcv];
 	for (unsigned i = 0; i < v->nsge; i++) {
 		if (at < v->sge[i].len) {
 			*run = v->sge[i].len - at;
 			if (*run > m->len - at)
 				*run = m->len - at;
-			return region_ptr(&to->r[R_RCV], v->sge[i].addr) + at;
+			return region_ptr(to->q.rq->in, v->sge[i].addr) + at;
 		}
 		at -= v->sge[i].len;
 	}
@@ -200,7 +200,7 @@ void oracle_look(struct end *e, bool all)
 	if (word_of(e) != e->word)
 		fail(e, "an atomic has been executed before its turn or twice",
 		     e->fm, 0);
-	for (unsigned i = e->fm; i < last && !e->w->lost; i++) {
+	for (unsigned i = e->fm; i < last && !e->q.w->lost; i++) {
 		const struct msg *m = &p->msg[i];
 
 		if (!brings_bytes(m))
@@ -240,7 +240,7 @@ static void check_read(struct end *e, const struct msg *m)
 
 static void check_atomic(struct end *e, const struct msg *m)
 {
-	struct node *n = e->peer->node;
+	struct node *n = e->peer->q.node;
 	uint64_t was;
 
 	memcpy(&was, region_ptr(&e->r[R_GET], m->sge[0].addr), 8);
@@ -295,16 +295,20 @@ static bool retry_is_due(const struct end *e)
 {
 	uint64_t wait = (4096ULL << e->attr.timeout) * (e->attr.retry_cnt + 1);
 
-	return e->w->now - e->progress >= wait;
+	return e->q.w->now - e->progress >= wait;
 }
 
-/* Work of the peer's that its responder had to refuse. */
+/* Its responder had to refuse work, or met a receive of no use. */
 static bool is_blamed(const struct end *e)
 {
 	const struct end *p = e->peer;
 
 	for (unsigned i = 0; i < p->posted; i++)
-		if (p->msg[i].bad == BAD_RKEY || p->msg[i].bad == BAD_LONG)
+		if (p->msg[i].bad == BAD_RKEY || p->msg[i].bad == BAD_LONG ||
+		    p->msg[i].bad == BAD_RCV)
+			return true;
+	for (unsigned i = 0; e->q.vague && i < e->q.own.posted; i++)
+		if (e->q.own.rcv[i].bad)
 			return true;
 	return false;
 }
@@ -315,15 +319,19 @@ static bool may_end_so(const struct end *e, const struct msg *m, uint8_t synd)
 	case WBELL_SYND_RETRY_EXC:
 		return retry_is_due(e);
 	case WBELL_SYND_RNR_EXC:
-		return e->attr.rnr_retry < 7 && e->rnrs > e->attr.rnr_retry;
+		/* what came behind it in its burst may have been progress */
+		return e->attr.rnr_retry < 7 &&
+		       e->most_rnrs > e->attr.rnr_retry;
 	case WBELL_SYND_REMOTE_ACCESS:
 		return m->bad == BAD_RKEY;
 	case WBELL_SYND_LOCAL_PROT:
 		return m->bad == BAD_LKEY;
 	case WBELL_SYND_REMOTE_INVAL_REQ:
 		return m->bad == BAD_LONG;
+	case WBELL_SYND_REMOTE_OP:
+		return m->bad == BAD_RCV;
 	case WBELL_SYND_WR_FLUSH:
-		return e->hand || is_blamed(e);
+		return e->q.hand || is_blamed(e);
 	default:
 		return false;
 	}
@@ -334,13 +342,13 @@ static void first_error(struct end *e, const struct msg *m, uint8_t synd)
 	e->failed = true;
 	e->syndrome = synd;
 	if (!may_end_so(e, m, synd))
-		world_fail(e->w,
+		world_fail(e->q.w,
 			   "link %u.%u: message %u ends with syndrome "
 			   "%02x, no reason for it (%llu ns without "
 			   "progress, %u RNR NAKs)",
 			   e->link->id, e->side, (unsigned)(m - e->msg), synd,
-			   (unsigned long long)(e->w->now - e->progress),
-			   e->rnrs);
+			   (unsigned long long)(e->q.w->now - e->progress),
+			   e->most_rnrs);
 }
 
 static void send_comp(struct end *e, const struct roce_comp *c)
@@ -367,17 +375,20 @@ static void send_comp(struct end *e, const struct roce_comp *c)
 
 /* ---- receive completions ---- */
 
-static const struct msg *sender_of(struct end *e, unsigned rcv)
+/* The message of the peer's that takes the nth receive. */
+static const struct msg *sender_of(const struct end *e, unsigned nth)
 {
-	for (unsigned i = 0; i < e->peer->posted; i++)
-		if (e->peer->msg[i].rcv == rcv)
-			return &e->peer->msg[i];
+	const struct end *p = e->peer;
+
+	for (unsigned i = 0; i < p->posted; i++)
+		if (p->msg[i].wants && !nth--)
+			return &p->msg[i];
 	return NULL;
 }
 
 static bool received(struct end *e, const struct msg *m)
 {
-	const struct rcv *v = &e->rq.rcv[e->rcv_done];
+	const struct rcv *v = &e->q.own.rcv[e->q.rcv_done];
 	uint32_t at = 0;
 
 	for (unsigned k = 0; k < v->nsge; k++) {
@@ -399,7 +410,7 @@ static const struct msg *unacked_sender_of(struct end *e,
 	for (unsigned i = 0; i < e->peer->posted; i++) {
 		const struct msg *m = &e->peer->msg[i];
 
-		if (m->rcv != NONE && m->len == c->len &&
+		if (m->wants && m->len == c->len &&
 		    (m->flags & CARRIED) == (c->flags & CARRIED) &&
 		    (!(m->flags & ROCE_WR_IMM) || m->imm == c->imm) &&
 		    (m->op == ROCE_OP_WRITE) ==
@@ -412,13 +423,13 @@ static const struct msg *unacked_sender_of(struct end *e,
 
 static void recv_good(struct end *e, const struct roce_comp *c)
 {
-	const struct msg *m = sender_of(e, e->rcv_done);
+	const struct msg *m = sender_of(e, e->q.rcv_done);
 	uint8_t flags;
 
 	if (e->link->type == ROCE_UC)
 		m = unacked_sender_of(e, c);
 	if (!m) {
-		fail(e, "a receive completes for no message", e->rcv_done, 0);
+		fail(e, "a receive completes for no message", e->q.rcv_done, 0);
 		return;
 	}
 	flags = m->flags & CARRIED;
@@ -433,30 +444,49 @@ static void recv_good(struct end *e, const struct roce_comp *c)
 		     (unsigned)(m - e->peer->msg), e->fo);
 }
 
+static bool recv_may_end_so(const struct end *e, const struct msg *m,
+			    unsigned at, uint8_t synd)
+{
+	switch (synd) {
+	case WBELL_SYND_LOCAL_LENGTH:
+		return m && m->bad == BAD_LONG;
+	case WBELL_SYND_LOCAL_PROT:
+		return e->q.rq->rcv[at].bad;
+	case WBELL_SYND_WR_FLUSH:
+		return roce_qp_state(e->q.qp) == ROCE_ERR;
+	default:
+		return false;
+	}
+}
+
 static void recv_comp(struct end *e, const struct roce_comp *c)
 {
-	const struct msg *m = sender_of(e, e->rcv_done);
+	const struct msg *m = sender_of(e, e->q.rcv_done);
+	unsigned at = e->q.rcv_done;
 
-	if (e->rcv_done == e->rq.posted ||
-	    e->rq.rcv[e->rcv_done].index != c->index) {
-		fail(e, "a receive completion out of order", e->rcv_done,
+	if (e->q.rq->share)
+		at = m ? m->rcv : NONE;
+	if (at >= e->q.rq->posted) {
+		fail(e, "a receive completes that was not taken", e->q.rcv_done,
 		     c->index);
 		return;
 	}
 	if (!c->syndrome)
 		recv_good(e, c);
-	else if (c->syndrome == WBELL_SYND_LOCAL_LENGTH
-			 ? !m || m->bad != BAD_LONG
-			 : c->syndrome != WBELL_SYND_WR_FLUSH)
-		fail(e, "a receive ends without a reason", e->rcv_done,
-		     c->syndrome);
-	e->rcv_done++;
+	else if (!recv_may_end_so(e, m, at, c->syndrome))
+		fail(e, "a receive ends without a reason", at, c->syndrome);
+	rcvs_done(&e->q, at, c->index, !c->syndrome,
+		  m && m->op == ROCE_OP_SEND ? m->len : 0);
 }
 
 void oracle_comp(struct node *n, const struct roce_comp *c)
 {
-	struct end *e = roce_qp_user(c->qp);
+	struct end *e = (struct end *)queue_of(c->qp);
 
+	if (e->q.is_ud) {
+		ud_comp((struct ud *)e, c);
+		return;
+	}
 	world_say(n->w, "link %u.%u completes %s %u: %02x", e->link->id,
 		  e->side, c->recv ? "recv" : "send", c->index, c->syndrome);
 	world_hash(n->w, (uint64_t)e->link->id << 48 | (uint64_t)e->side << 40 |
@@ -472,29 +502,45 @@ void oracle_comp(struct node *n, const struct roce_comp *c)
 
 static bool is_broken(const struct end *e)
 {
-	return e->link->cut || roce_qp_state(e->qp) != ROCE_RTS ||
-	       roce_qp_state(e->peer->qp) != ROCE_RTS;
+	return e->link->cut || roce_qp_state(e->q.qp) != ROCE_RTS ||
+	       roce_qp_state(e->peer->q.qp) != ROCE_RTS;
+}
+
+static void end_of_receives(struct end *e)
+{
+	const struct rcvs *r = e->q.rq;
+	bool err = roce_qp_state(e->q.qp) == ROCE_ERR;
+
+	for (unsigned i = 0; i < e->peer->nmsg; i++) {
+		const struct msg *m = &e->peer->msg[i];
+
+		if (err && r->share && m->wants && m->rcv != NONE &&
+		    !r->rcv[m->rcv].done)
+			fail(e, "a receive was taken and is lost", i, m->rcv);
+	}
+	if (err && !r->share && e->q.rcv_done != r->posted)
+		fail(e, "receives are not flushed", e->q.rcv_done, 0);
+	if (e->link->type == ROCE_UC)
+		return;
+	if (!is_broken(e) &&
+	    (e->q.rcv_done < e->wants || e->q.rcv_done != e->q.rcv_due))
+		fail(e, "a receive has not completed", e->q.rcv_done, 0);
 }
 
 static void end_of(struct end *e)
 {
 	oracle_look(e, true);
-	if (!e->qp)
+	if (!e->q.vague && !e->q.rq->share)
+		rcvs_judge(e->q.rq, "a connection");
+	if (!e->q.qp)
 		return;
 	if (e->posted != e->nmsg || e->resolved != e->nmsg)
-		world_fail(e->w,
+		world_fail(e->q.w,
 			   "link %u.%u: waits for ever: %u of %u messages "
 			   "posted, %u resolved",
 			   e->link->id, e->side, e->posted, e->nmsg,
 			   e->resolved);
-	if (roce_qp_state(e->qp) == ROCE_ERR && e->rcv_done != e->rq.posted)
-		fail(e, "receives are not flushed", e->rcv_done, 0);
-	if (is_broken(e) || e->link->type == ROCE_UC)
-		return;
-	for (unsigned i = 0; i < e->peer->nmsg; i++)
-		if (e->peer->msg[i].rcv != NONE &&
-		    e->peer->msg[i].rcv >= e->rcv_done)
-			fail(e, "a receive has not completed", i, 0);
+	end_of_receives(e);
 }
 
 /* Each addition of one has seen a value of its own. */
@@ -544,6 +590,7 @@ static void end_of_counters(struct node *n)
 			   "%llu dropped",
 			   n->id, (unsigned long long)n->given,
 			   (unsigned long long)rx, (unsigned long long)all);
+	parse -= n->too_long; /* for their queue, not for the device */
 	if (parse && !n->got_bad)
 		world_fail(n->w, "node %u: %llu good frames found malformed",
 			   n->id, (unsigned long long)parse);
@@ -552,6 +599,8 @@ static void end_of_counters(struct node *n)
 	same(n, "acknowledges sent", ROCE_C_ACK_TX, n->said[0]);
 	same(n, "RNR NAKs sent", ROCE_C_RNR_TX, n->said[1]);
 	same(n, "NAKs sent", ROCE_C_NAK_TX, n->said[3]);
+	same(n, "wrong Q_Keys", ROCE_DROP_QKEY, n->wrong_qkey);
+	same(n, "datagrams without a receive", ROCE_DROP_NO_RECV, n->no_recv);
 }
 
 void oracle_end(struct world *w)
@@ -559,6 +608,10 @@ void oracle_end(struct world *w)
 	for (unsigned i = 0; i < w->nlink; i++)
 		for (unsigned k = 0; k < 2; k++)
 			end_of(&w->link[i]->end[k]);
+	for (unsigned i = 0; i < w->nud; i++)
+		ud_end(w->ud[i]);
+	for (unsigned i = 0; i < w->nshare; i++)
+		share_judge(w->share[i]);
 	for (unsigned i = 0; i < w->nnode; i++) {
 		struct node *n = &w->node[i];
 

@@ -18,10 +18,18 @@ static uint32_t choose_faults(struct rng *r)
 		return 0;
 	n = (unsigned)pick(r, 1, 4);
 	while (n--)
-		all |= 1U << pick(r, 0, 14);
+		all |= 1U << pick(r, 0, 15);
 	if (chance(r, 5000))
 		all |= F_LOSS;
 	return all;
+}
+
+/* What is there beside connections with receives of their own. */
+static uint32_t choose_parts(uint64_t seed)
+{
+	struct rng r = fork_rng(seed, 6);
+
+	return (chance(&r, 2500) ? F_SRQ : 0) | (chance(&r, 3000) ? F_UD : 0);
 }
 
 static unsigned rate(struct rng *r, unsigned small, unsigned large)
@@ -57,7 +65,7 @@ void plan_make(struct plan *p, uint64_t seed, const struct limits *l)
 
 	memset(p, 0, sizeof(*p));
 	p->seed = seed;
-	p->faults = choose_faults(&r) & l->faults;
+	p->faults = (choose_faults(&r) | choose_parts(seed)) & l->faults;
 	p->nodes = chance(&r, 6000) ? 2 : (unsigned)pick(&r, 3, NODES_MAX);
 	p->links = chance(&r, 5000) ? 1 : (unsigned)pick(&r, 2, 5);
 	p->msgs = (unsigned)(chance(&r, 8000) ? pick(&r, 1, 14)

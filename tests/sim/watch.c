@@ -20,26 +20,51 @@ static uint32_t be32_at(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 }
 
-static void see(const uint8_t *p, struct seen *s)
+static bool is_datagram(uint8_t opcode)
+{
+	return opcode == ROCE_UD_SEND_ONLY || opcode == ROCE_UD_SEND_ONLY_IMM;
+}
+
+/* DETH, immediate and what lies between them and the ICRC. */
+static void see_datagram(const uint8_t *bth, const uint8_t *end, struct seen *s)
+{
+	const uint8_t *p = bth + 20;
+
+	s->qkey = be32_at(bth + 12);
+	s->src_qpn = be32_at(bth + 16) & 0xffffff;
+	if (s->opcode == ROCE_UD_SEND_ONLY_IMM) {
+		memcpy(&s->imm, p, 4);
+		p += 4;
+	}
+	s->payload = p;
+	s->len = (uint32_t)(end - 4 - p) - (bth[1] >> 4 & 3);
+}
+
+static void see(const uint8_t *p, uint32_t len, struct seen *s)
 {
 	const uint8_t *bth = p + 14;
 
+	memset(s, 0, sizeof(*s));
 	if (p[12] == 0x81) /* a VLAN tag */
 		bth += 4;
 	bth += (bth[-2] == 0x86 ? 40 : 20) + 8;
 	s->opcode = bth[0];
+	s->solicited = bth[1] & 0x80;
 	s->qpn = be32_at(bth + 4) & 0xffffff;
 	s->psn = be32_at(bth + 8) & 0xffffff;
 	s->ackreq = bth[8] & 0x80;
 	s->syndrome = bth[12];
-	s->len = s->opcode == ROCE_RC_READ_REQ ? be32_at(bth + 24) : 0;
+	if (is_datagram(s->opcode))
+		see_datagram(bth, p + len, s);
+	else if (s->opcode == ROCE_RC_READ_REQ)
+		s->len = be32_at(bth + 24);
 }
 
-uint32_t watch_qpn(const uint8_t *p)
+uint32_t watch_qpn(const uint8_t *p, uint32_t len)
 {
 	struct seen s;
 
-	see(p, &s);
+	see(p, len, &s);
 	return s.qpn;
 }
 
@@ -49,7 +74,7 @@ static bool is_response(uint8_t opcode)
 	       opcode <= ROCE_RC_ATOMIC_ACK;
 }
 
-const struct msg *msg_of(const struct end *e, uint32_t psn)
+struct msg *msg_of(const struct end *e, uint32_t psn)
 {
 	for (unsigned i = 0; i < e->posted; i++)
 		if (psn - e->msg[i].psn < e->msg[i].npkt)
@@ -76,7 +101,7 @@ static bool results_are_in(struct end *e, const struct msg *m)
 
 static void tx_request(struct world *w, struct end *e, const struct seen *s)
 {
-	int32_t psn = count_from(s->psn, e->sq_psn);
+	int32_t psn = count_from(s->psn, e->q.sq_psn);
 	const struct msg *m = psn < 0 ? NULL : msg_of(e, psn);
 	uint32_t window = e->attr.window ? e->attr.window : 256;
 
@@ -113,7 +138,7 @@ static void tx_request(struct world *w, struct end *e, const struct seen *s)
 /* UC: each packet once, in order. */
 static void tx_unacked(struct world *w, struct end *e, const struct seen *s)
 {
-	int32_t psn = count_from(s->psn, e->sq_psn);
+	int32_t psn = count_from(s->psn, e->q.sq_psn);
 
 	if (psn != (int32_t)e->sent || !msg_of(e, psn) ||
 	    s->opcode < ROCE_UC_SEND_FIRST ||
@@ -127,8 +152,8 @@ static void say_frame(struct world *w, const char *what, unsigned node,
 		      const struct end *e, const struct seen *s)
 {
 	uint32_t first = !e			  ? 0
-			 : is_response(s->opcode) ? e->peer->sq_psn
-						  : e->sq_psn;
+			 : is_response(s->opcode) ? e->peer->q.sq_psn
+						  : e->q.sq_psn;
 
 	world_say(w, "node %u link %u.%u %s %02x +%d%s %02x", node,
 		  e ? e->link->id : 99, e ? e->side : 9, what, s->opcode,
@@ -142,15 +167,21 @@ void watch_tx(struct world *w, unsigned from, unsigned to,
 	struct seen s;
 	struct end *to_end, *e = NULL;
 
-	see(f->data, &s);
+	see(f->data, f->len, &s);
+	if (is_datagram(s.opcode)) {
+		ud_sends(w, from, to, &s);
+		return;
+	}
 	if (s.opcode == ROCE_RC_ACK)
 		w->node[from].said[s.syndrome >> 5 & 3]++;
 	/* the peer may be gone: then the link tells whose frame it is */
 	for (unsigned i = 0; i < w->nlink && !e; i++)
 		for (unsigned k = 0; k < 2; k++) {
 			to_end = &w->link[i]->end[k];
-			if (to_end->node->id == to && to_end->qpn == s.qpn &&
-			    to_end->peer->node->id == from && to_end->peer->qp)
+			if (to_end->q.node->id == to &&
+			    to_end->q.qpn == s.qpn &&
+			    to_end->peer->q.node->id == from &&
+			    to_end->peer->q.qp)
 				e = to_end->peer;
 		}
 	say_frame(w, "sends", from, e, &s);
@@ -171,7 +202,7 @@ void watch_quiet(struct world *w, struct node *n)
 		for (unsigned k = 0; k < 2; k++) {
 			struct end *e = &w->link[i]->end[k];
 
-			if (e->node == n && e->qp)
+			if (e->q.node == n && e->q.qp)
 				model_quiet(e);
 		}
 }
@@ -205,6 +236,8 @@ static void rx_rnr(struct world *w, struct end *e, uint8_t code, uint32_t psn)
 {
 	e->progress = w->now;
 	e->rnrs++;
+	if (e->most_rnrs < e->rnrs)
+		e->most_rnrs = e->rnrs;
 	if (psn < e->una_max)
 		return;
 	e->hold_psn = psn;
@@ -213,10 +246,13 @@ static void rx_rnr(struct world *w, struct end *e, uint8_t code, uint32_t psn)
 
 static void rx_answer(struct world *w, struct end *e, const struct seen *s)
 {
-	int32_t psn = count_from(s->psn, e->sq_psn);
+	int32_t psn = count_from(s->psn, e->q.sq_psn);
 	uint8_t type = s->syndrome & ROCE_AETH_TYPE_MASK;
 	bool nak = s->opcode == ROCE_RC_ACK && type != ROCE_AETH_TYPE_ACK;
 
+	if (e->burst != w->bursts)
+		e->most_rnrs = e->rnrs;
+	e->burst = w->bursts;
 	if (psn < 0 || (uint32_t)psn >= e->sent)
 		return;
 	if (nak && e->link->mode == M_HOLES && s->syndrome == ROCE_NAK_PSN_SEQ)
@@ -233,32 +269,45 @@ static void rx_answer(struct world *w, struct end *e, const struct seen *s)
 		e->una_max = psn + !nak;
 }
 
-void watch_rx(struct world *w, unsigned to, const uint8_t *p)
+static void note(struct world *w, struct queue *q, const struct seen *s)
+{
+	rcvs_begin(q->rq);
+	w->req[w->nreq].q = q;
+	w->req[w->nreq++].seen = *s;
+}
+
+void watch_rx(struct world *w, unsigned to, const uint8_t *p, uint32_t len)
 {
 	struct seen s;
 	struct end *e;
+	struct ud *u;
 
-	see(p, &s);
+	see(p, len, &s);
 	e = end_find(w, to, s.qpn);
+	u = ud_find(w, to, s.qpn);
 	if (e)
 		say_frame(w, "takes", to, e->peer, &s);
-	if (!e || roce_qp_state(e->qp) != ROCE_RTS ||
-	    s.opcode >= ROCE_UC_SEND_FIRST)
+	if (u && queue_lives(&u->q) && is_datagram(s.opcode))
+		note(w, &u->q, &s);
+	if (!e || !queue_lives(&e->q) || s.opcode >= ROCE_UC_SEND_FIRST)
 		return;
-	if (is_response(s.opcode)) {
+	if (is_response(s.opcode))
 		rx_answer(w, e, &s);
-		return;
-	}
-	e->rq.avail = e->rq.posted; /* until the device asks for more */
-	w->req[w->nreq].end = e;
-	w->req[w->nreq++].seen = s;
+	else
+		note(w, &e->q, &s);
 }
 
 void watch_took(struct world *w)
 {
+	for (unsigned i = 0; i < w->nreq; i++) {
+		struct queue *q = w->req[i].q;
+
+		if (q->is_ud)
+			ud_takes((struct ud *)q, &w->req[i].seen);
+		else
+			model_rx((struct end *)q, &w->req[i].seen);
+	}
 	for (unsigned i = 0; i < w->nreq; i++)
-		model_rx(w->req[i].end, &w->req[i].seen);
-	for (unsigned i = 0; i < w->nreq; i++)
-		model_heard(&w->req[i].end->rq, w->req[i].end);
+		rcvs_end(w->req[i].q);
 	w->nreq = 0;
 }

@@ -76,6 +76,9 @@ void wire_plan(struct world *w)
 				window_of(w, &r, &p->pause.from, &p->pause.to);
 			if (w->plan.faults & F_MTU)
 				window_of(w, &r, &p->mtu.from, &p->mtu.to);
+			if (w->plan.faults & F_DELAY)
+				window_of(w, &r, &p->delay.from, &p->delay.to);
+			p->longer = pick(&r, 10 * US, 3 * MS);
 			p->mtu.most = (uint32_t)pick(&r, 80, 1500);
 		}
 }
@@ -136,6 +139,8 @@ static uint64_t arrival(struct world *w, struct path *p, uint32_t len)
 		start = p->pause.to;
 	p->free_at = start + len * 8 / x->bits_per_ns + 1;
 	t = p->free_at + x->latency;
+	if (start >= p->delay.from && start < p->delay.to)
+		t += p->longer;
 	if (x->jitter)
 		t += pick(&w->wire, 0, x->jitter) / 8;
 	return t;

@@ -56,9 +56,9 @@ static void take_sges(struct end *e, struct region *r, struct roce_sge *sge,
 {
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t part = i + 1 == n ? len
-					   : (uint32_t)pick(&e->rng, 0, len);
+					   : (uint32_t)pick(&e->q.rng, 0, len);
 
-		r->used += (uint32_t)pick(&e->rng, 0, 3);
+		r->used += (uint32_t)pick(&e->q.rng, 0, 3);
 		sge[i].addr = take(r, part);
 		sge[i].len = part;
 		len -= part;
@@ -70,25 +70,35 @@ static void take_sges(struct end *e, struct region *r, struct roce_sge *sge,
 static void make_recv(struct end *e, struct msg *m)
 {
 	struct end *p = e->peer;
-	struct rcv *v = &p->rq.rcv[p->rq.n];
+	struct rcv *v = &p->q.own.rcv[p->q.own.n];
 	uint32_t room = m->op == ROCE_OP_SEND ? m->len : 0;
 
-	m->rcv = p->rq.n++;
+	m->wants = true;
+	p->wants++;
+	if (p->q.rq->share) { /* it is known when it is taken */
+		p->q.rq->share->wants++;
+		return;
+	}
+	m->rcv = p->q.own.n++;
 	v->index = (uint16_t)(65530 + m->rcv);
-	v->nsge = (uint8_t)pick(&e->rng, 1, 3);
+	v->nsge = (uint8_t)pick(&e->q.rng, 1, 3);
+	v->bad = m->bad == BAD_RCV;
 	if (m->bad == BAD_LONG)
-		room = m->len - (uint32_t)pick(&e->rng, 1, m->len);
-	else if (chance(&e->rng, 5000))
-		room += (uint32_t)pick(&e->rng, 0, 40);
-	if (e->link->type == ROCE_UC) /* any message may come into it */
+		room = m->len - (uint32_t)pick(&e->q.rng, 1, m->len);
+	else if (chance(&e->q.rng, 5000))
+		room += (uint32_t)pick(&e->q.rng, 0, 40);
+	if (e->link->type == ROCE_UC) { /* any message may come into it */
 		room = 70 * e->link->mtu;
+		if (v->bad)
+			m->bad = GOOD; /* the sender never learns */
+	}
 	v->room = room;
 	take_sges(e, &p->r[R_RCV], v->sge, v->nsge, room);
 }
 
 static void make_data(struct end *e, struct msg *m)
 {
-	struct rng *r = &e->rng;
+	struct rng *r = &e->q.rng;
 
 	m->len = choose_len(r, e->link->mtu);
 	if (chance(r, 2000)) {
@@ -97,7 +107,9 @@ static void make_data(struct end *e, struct msg *m)
 	} else {
 		m->nsge = (uint8_t)pick(r, 1, m->nbb == 1 ? 2 : SGE_MAX);
 	}
-	if (m->bad == BAD_LONG && !m->len)
+	if (m->op == ROCE_OP_SEND && e->peer->q.rq->share && m->len > 4096)
+		m->len = 4096;
+	if ((m->bad == BAD_LONG || m->bad == BAD_RCV) && !m->len)
 		m->bad = GOOD;
 	if (chance(r, 3000)) {
 		m->flags |= ROCE_WR_IMM;
@@ -117,7 +129,7 @@ static void make_data(struct end *e, struct msg *m)
 /* From what is always there, or from what an earlier WRITE brought. */
 static void make_read(struct end *e, struct msg *m, unsigned at)
 {
-	struct rng *r = &e->rng;
+	struct rng *r = &e->q.rng;
 	unsigned from = at ? (unsigned)pick(r, 0, at - 1) : 0;
 	const struct msg *was = &e->msg[from];
 
@@ -136,14 +148,14 @@ static void make_read(struct end *e, struct msg *m, unsigned at)
 
 static void make_atomic(struct end *e, struct msg *m, uint64_t *word)
 {
-	struct rng *r = &e->rng;
+	struct rng *r = &e->q.rng;
 	uint64_t v = rnd(r);
 
 	m->len = 8;
 	m->nsge = 1;
 	m->shared = m->op == ROCE_OP_FA && chance(r, 3000);
 	take_sges(e, &e->r[R_GET], m->sge, 1, 8);
-	m->raddr = m->shared ? (uint64_t)(e->peer->node->id + 1) << 48
+	m->raddr = m->shared ? (uint64_t)(e->peer->q.node->id + 1) << 48
 			     : e->peer->r[R_WORD].iova;
 	m->expect = m->after = *word;
 	m->operand[0] = m->shared ? 1 : v;
@@ -164,15 +176,20 @@ static uint8_t choose_bad(struct end *e, const struct msg *m, unsigned at)
 {
 	bool data = m->op == ROCE_OP_SEND || m->op == ROCE_OP_WRITE;
 
-	if (!(e->w->plan.faults & F_BAD) || e->side || at != e->nmsg * 2 / 3)
+	if (!(e->q.w->plan.faults & F_BAD) || e->side || at != e->nmsg * 2 / 3)
 		return GOOD;
 	if (m->op == ROCE_OP_NOP)
 		return GOOD;
 	if (e->link->type == ROCE_UC) /* the receiver is silent */
-		return BAD_LKEY;
+		return m->op == ROCE_OP_SEND && chance(&e->q.rng, 5000)
+			       ? BAD_RCV
+			       : BAD_LKEY;
+	if (m->op == ROCE_OP_SEND && !e->peer->q.rq->share)
+		return (uint8_t[]){ BAD_LONG, BAD_LKEY,
+				    BAD_RCV }[pick(&e->q.rng, 0, 2)];
 	if (m->op == ROCE_OP_SEND)
-		return chance(&e->rng, 5000) ? BAD_LONG : BAD_LKEY;
-	return !data || chance(&e->rng, 5000) ? BAD_RKEY : BAD_LKEY;
+		return BAD_LKEY;
+	return !data || chance(&e->q.rng, 5000) ? BAD_RKEY : BAD_LKEY;
 }
 
 static void make_msg(struct end *e, unsigned at, uint64_t *word)
@@ -183,7 +200,7 @@ static void make_msg(struct end *e, unsigned at, uint64_t *word)
 		ROCE_OP_CS,    ROCE_OP_FA,    ROCE_OP_FA,    ROCE_OP_NOP,
 	};
 	struct msg *m = &e->msg[at];
-	struct rng *r = &e->rng;
+	struct rng *r = &e->q.rng;
 
 	m->op = ops[pick(r, 0, sizeof(ops) - 1)];
 	if (e->link->type == ROCE_UC && m->op >= ROCE_OP_READ)
@@ -214,10 +231,10 @@ void work_make(struct end *e)
 {
 	uint64_t word = 0;
 
-	e->nmsg = (unsigned)pick(&e->rng, e->side ? 0 : 1, e->w->plan.msgs);
+	e->nmsg = (unsigned)pick(&e->q.rng, e->side ? 0 : 1, e->q.w->plan.msgs);
 	e->msg = calloc(e->nmsg + 1, sizeof(*e->msg));
-	e->peer->rq.rcv = calloc(e->nmsg + 1, sizeof(*e->peer->rq.rcv));
-	if (!e->msg || !e->peer->rq.rcv)
+	e->peer->q.own.rcv = calloc(e->nmsg + 1, sizeof(struct rcv));
+	if (!e->msg || !e->peer->q.own.rcv)
 		abort();
 	for (unsigned i = 0; i < e->nmsg; i++)
 		make_msg(e, i, &word);
@@ -266,7 +283,7 @@ static uint32_t rkey_of(const struct end *e, const struct msg *m)
 	if (m->op == ROCE_OP_READ)
 		key = m->from == NONE ? p->r[R_LIB].key : p->r[R_DST].key;
 	if (m->op == ROCE_OP_CS || m->op == ROCE_OP_FA)
-		key = m->shared ? p->node->word_key : p->r[R_WORD].key;
+		key = m->shared ? p->q.node->word_key : p->r[R_WORD].key;
 	/* a generation that is not, or a right that is missing */
 	return m->bad != BAD_RKEY ? key
 	       : m->index & 1	  ? key ^ 0x55
@@ -275,7 +292,7 @@ static uint32_t rkey_of(const struct end *e, const struct msg *m)
 
 static void fill_store(struct end *e, const struct msg *m, struct roce_wr *wr)
 {
-	uint8_t *store = roce_wr_store(e->qp, m->index);
+	uint8_t *store = roce_wr_store(e->q.qp, m->index);
 
 	if (m->flags & ROCE_WR_INLINE)
 		for (uint32_t i = 0; i < m->len; i++)
@@ -303,9 +320,9 @@ static bool post_one(struct end *e)
 
 	if (e->bb_pi - e->bb_ci + m->nbb > e->attr.depth)
 		return false;
-	wr = roce_wr_next(e->qp);
+	wr = roce_wr_next(e->q.qp);
 	if (!wr) {
-		world_fail(e->w,
+		world_fail(e->q.w,
 			   "link %u.%u: no place for a work request, "
 			   "%u of %u blocks in use",
 			   e->link->id, e->side, e->bb_pi - e->bb_ci,
@@ -331,39 +348,19 @@ static bool post_one(struct end *e)
 	wr->raddr = m->raddr;
 	wr->rkey = rkey_of(e, m);
 	fill_store(e, m, wr);
-	world_say(e->w,
+	world_say(e->q.w,
 		  "link %u.%u posts %u: op %u, index %u, PSN +%u..+%u, "
 		  "%u bytes in %u, flags %02x, bad %u",
 		  e->link->id, e->side, e->posted, m->op, m->index, m->psn,
 		  m->psn + m->npkt, m->len, m->nsge, m->flags, m->bad);
 	e->posted++;
-	roce_wr_post(e->qp, wr);
+	roce_wr_post(e->q.qp, wr);
 	return true;
 }
 
 void work_post(struct end *e, unsigned n)
 {
-	while (n-- && e->posted < e->nmsg && !e->w->lost)
+	while (n-- && e->posted < e->nmsg && !e->q.w->lost)
 		if (!post_one(e))
 			return;
-}
-
-void work_recv(struct end *e, unsigned n)
-{
-	struct rcvs *q = &e->rq;
-
-	while (n-- && q->posted < q->n) {
-		struct rcv *v = &q->rcv[q->posted];
-		int rc;
-
-		for (unsigned i = 0; i < v->nsge; i++)
-			v->sge[i].lkey = e->r[R_RCV].key;
-		rc = roce_recv_post(e->qp, v->index, v->sge, v->nsge);
-		if (rc && q->posted - e->rcv_done < e->attr.recv_depth)
-			world_fail(e->w, "link %u.%u: receive refused: %d",
-				   e->link->id, e->side, rc);
-		if (rc)
-			return;
-		q->posted++;
-	}
 }

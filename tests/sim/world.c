@@ -151,29 +151,42 @@ static void look(struct world *w, const struct event *e)
 
 	if (e->bad)
 		return;
-	qpn = watch_qpn(e->data);
+	qpn = watch_qpn(e->data, e->len);
 	end = end_find(w, e->to, qpn);
 	if (end)
 		oracle_look(end, chance(&w->rng, 100));
 }
 
 /* One device call for a burst; the reader looks behind it. */
-static void receive(struct world *w, struct event *e, unsigned n)
+static void burst(struct node *to, const struct event *e, unsigned n)
 {
-	struct node *to = &w->node[e->to];
+	struct world *w = to->w;
 	struct roce_frame f[BURST];
 
+	w->bursts++;
 	for (unsigned i = 0; i < n; i++) {
 		f[i] = (struct roce_frame){ e[i].data, e[i].len, e[i].len };
 		to->given++;
 		to->got_bad |= e[i].bad;
 		if (!e[i].bad)
-			watch_rx(w, e->to, e[i].data);
+			watch_rx(w, e->to, e[i].data, e[i].len);
 	}
 	roce_rx(to->dev, w->now, f, n);
 	watch_took(w);
 	for (unsigned i = 0; i < n; i++)
 		look(w, &e[i]);
+}
+
+/*
+ * Where queues share receives it takes frame by frame to know whose message
+ * had which; the device answers behind the last of the burst in any case.
+ */
+static void receive(struct world *w, const struct event *e, unsigned n)
+{
+	unsigned step = w->plan.faults & F_SRQ ? 1 : n;
+
+	for (unsigned i = 0; i < n && !w->lost; i += step)
+		burst(&w->node[e->to], e + i, step);
 }
 
 static void on_frame(struct world *w, struct event first)
@@ -200,32 +213,50 @@ static void on_frame(struct world *w, struct event first)
 
 static void on_post(struct end *e)
 {
-	if (!e->qp)
+	if (!e->q.qp)
 		return;
-	work_post(e, (unsigned)pick(&e->rng, 1, 8));
+	work_post(e, (unsigned)pick(&e->q.rng, 1, 8));
 	if (e->posted < e->nmsg)
-		heap_add(e->w,
-			 (struct event){ .t = e->w->now + 20 * US +
-					      pick(&e->rng, 0, e->post_gap),
+		heap_add(e->q.w,
+			 (struct event){ .t = e->q.w->now + 20 * US +
+					      pick(&e->q.rng, 0, e->post_gap),
 					 .kind = EV_POST,
 					 .what = e });
-	node_turn(e->node);
+	node_turn(e->q.node);
 }
 
-static void on_recv(struct end *e)
+static void on_recv(struct rcvs *r)
 {
-	if (!e->qp)
+	if (!rcvs_more(r))
 		return;
-	work_recv(e, (unsigned)pick(&e->rng, 1, 6));
-	/* an unreliable peer's messages may never come to take the rest */
-	if (e->rq.posted < e->rq.n &&
-	    (e->link->type == ROCE_RC || e->w->now < e->w->plan.calm + 50 * MS))
-		heap_add(e->w,
-			 (struct event){ .t = e->w->now + 10 * US +
-					      pick(&e->rng, 0, e->rcv_gap),
-					 .kind = EV_RECV,
-					 .what = e });
-	node_turn(e->node);
+	rcvs_post(r, (unsigned)pick(&r->w->rng, 1, 6));
+	if (r->share)
+		share_rearm(r->share);
+	heap_add(r->w, (struct event){
+			       .t = rcvs_next(r), .kind = EV_RECV, .what = r });
+	node_turn(r->node);
+}
+
+static void on_dgram(struct ud *u)
+{
+	if (!u->q.qp)
+		return;
+	ud_post(u, (unsigned)pick(&u->q.rng, 1, 4));
+	if (u->posted < u->n)
+		heap_add(u->q.w,
+			 (struct event){ .t = u->q.w->now + 5 * US +
+					      pick(&u->q.rng, 0, u->post_gap),
+					 .kind = EV_DGRAM,
+					 .what = u });
+	node_turn(u->q.node);
+}
+
+/* Who shares is known: so many receives there will be. */
+static void plan_shares(struct world *w)
+{
+	for (unsigned i = 0; i < w->nshare && !w->lost; i++)
+		if (w->share[i]->srq && !w->share[i]->rq.rcv)
+			share_plan(w->share[i]);
 }
 
 static void on_restart(struct world *w, struct node *n)
@@ -235,21 +266,25 @@ static void on_restart(struct world *w, struct node *n)
 	node_stop(n);
 	n->life++;
 	node_start(w, n->id);
-	for (unsigned i = 0; i < links && !w->lost; i++)
-		for (unsigned k = 0; k < 2; k++)
-			if (w->link[i]->end[k].node == n)
-				link_make(w, w->link[i]->id + 8,
-					  w->link[i]->end[0].node->id,
-					  w->link[i]->end[1].node->id);
+	for (unsigned i = 0; i < links && !w->lost; i++) {
+		struct end *e = w->link[i]->end;
+
+		if (e[0].q.node == n || e[1].q.node == n)
+			link_make(w, w->link[i]->id + 8, e[0].q.node->id,
+				  e[1].q.node->id);
+	}
+	if (w->plan.faults & F_UD)
+		ud_make(w, n->id);
+	plan_shares(w);
 }
 
-static void on_hand(struct end *e)
+static void on_hand(struct queue *q)
 {
-	if (!e->qp)
+	if (!q->qp)
 		return;
-	e->hand = true;
-	roce_qp_fail(e->qp);
-	node_turn(e->node);
+	q->hand = true;
+	roce_qp_fail(q->qp);
+	node_turn(q->node);
 }
 
 static void on_wake(struct world *w, const struct event *e)
@@ -276,6 +311,9 @@ static void handle(struct world *w, struct event e)
 		break;
 	case EV_RECV:
 		on_recv(e.what);
+		break;
+	case EV_DGRAM:
+		on_dgram(e.what);
 		break;
 	case EV_HAND:
 		on_hand(e.what);
@@ -308,9 +346,20 @@ static void plan_events(struct world *w)
 	if (w->plan.faults & F_HAND && link < w->nlink) {
 		e.kind = EV_HAND;
 		e.t = pick(&r, 1, calm);
-		e.what = &w->link[link]->end[pick(&r, 0, 1)];
+		e.what = &w->link[link]->end[pick(&r, 0, 1)].q;
+		if (w->nud && chance(&r, 5000))
+			e.what = &w->ud[pick(&r, 0, w->nud - 1)]->q;
 		heap_add(w, e);
 	}
+}
+
+static void make_uds(struct world *w)
+{
+	struct rng r = fork_rng(w->plan.seed, 7);
+
+	for (unsigned i = 0; i < w->nnode && !w->lost; i++)
+		for (unsigned n = (unsigned)pick(&r, 1, 2); n; n--)
+			ud_make(w, i);
 }
 
 static void make_links(struct world *w)
@@ -345,6 +394,9 @@ static struct world *world_new(const struct plan *p, bool trace)
 		node_start(w, i);
 	wire_plan(w);
 	make_links(w);
+	if (w->plan.faults & F_UD)
+		make_uds(w);
+	plan_shares(w);
 	plan_events(w);
 	return w;
 }
@@ -358,6 +410,10 @@ static void world_free(struct world *w)
 		node_stop(&w->node[i]);
 	for (unsigned i = 0; i < w->nlink; i++)
 		link_free(w->link[i]);
+	for (unsigned i = 0; i < w->nud; i++)
+		ud_free(w->ud[i]);
+	for (unsigned i = 0; i < w->nshare; i++)
+		share_free(w->share[i]);
 	for (unsigned i = 0; i < 32; i++)
 		free(w->tx[i].data);
 	free(w->heap);

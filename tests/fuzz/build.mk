@@ -48,7 +48,8 @@ $(B)/tests/fuzz/fuzz.sh: tests/fuzz/fuzz.sh $(FUZZ_BUILT)
 fuzz: $(B)/tests/fuzz/fuzz.sh
 	$(Q)$<
 
-# A third of the time each, beside the simulator (make -j2 soak).
+# Three, two at a time: half of the time each (make -j2 soak has the simulator
+# beside them).
 soak: soak-fuzz
 soak-fuzz: $(B)/tests/fuzz/fuzz.sh
-	$(Q)FUZZ_SECONDS=$$(($${SOAK_SECONDS:-86400} / 3)) $<
+	$(Q)FUZZ_SECONDS=$$(($${SOAK_SECONDS:-86400} / 2)) $<

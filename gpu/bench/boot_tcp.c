@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../endpoint.h"
 #include "../stream.h"
 #include "bench.h"
 
@@ -331,25 +332,13 @@ int boot_gather(void *boot, const void *mine, void *all, uint32_t size)
 static int resolve(const struct bench_options *opt, int flags,
 		   struct addrinfo **list)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = flags };
-	const char *colon = opt->boot ? strrchr(opt->boot, ':') : NULL;
-	char host[256];
-	int rc;
+	const char *fact, *mend;
 
-	if (!colon || colon == opt->boot || !colon[1] ||
-	    (size_t)(colon - opt->boot) >= sizeof(host))
+	if (endpoint_resolve(opt->boot, flags, list, &fact, &mend))
 		return bench_fail(opt, BENCH_CANNOT,
-				  "--boot %s: not HOST:PORT: give the same "
-				  "one, of rank 0, to all ranks",
-				  opt->boot ? opt->boot : "");
-	memcpy(host, opt->boot, (size_t)(colon - opt->boot));
-	host[colon - opt->boot] = '\0';
-	rc = getaddrinfo(host, colon + 1, &hints, list);
-	if (rc)
-		return bench_fail(opt, BENCH_CANNOT,
-				  "--boot %s: %s: give an address of rank 0",
-				  opt->boot, gai_strerror(rc));
+				  "--boot %s: %s: %s, the same one, of rank "
+				  "0, to all ranks",
+				  opt->boot ? opt->boot : "", fact, mend);
 	return BENCH_GOOD;
 }
 

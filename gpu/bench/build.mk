@@ -8,7 +8,7 @@ COLLBENCH_LIB_CUDA := $(B)/lib/libwbell-coll-cuda.a
 COLLBENCH_OBJS := $(patsubst %.c,$(B)/obj/%.o, \
 	$(filter-out %/boot_tcp.c %/boot_mpi.c,$(wildcard gpu/bench/*.c)))
 COLLBENCH_LIBS := -L$(B)/lib -lwarpbell -lm
-COLLBENCH_TCP := $(B)/obj/gpu/bench/boot_tcp.o $(B)/obj/gpu/stream.o
+COLLBENCH_TCP := $(patsubst %,$(B)/obj/gpu/%.o,bench/boot_tcp stream endpoint)
 COLLBENCH_MPI := $(B)/obj/gpu/bench/boot_mpi.o
 
 ALL += $(COLLBENCH)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <endian.h>
 
+#include "../endpoint.h"
 #include "../stream.h"
 #include "demo.h"
 
@@ -29,31 +30,12 @@ struct boot_header {
 	uint32_t size; /* of the body */
 };
 
-/* "HOST:PORT" or "[V6]:PORT" to a list of addresses. */
 static int resolve(const char *where, int flags, struct addrinfo **list)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = flags };
-	const char *colon = strrchr(where, ':');
-	char host[256], *name = host;
-	size_t len;
-	int rc;
+	const char *fact, *mend;
 
-	if (!colon || colon == where || !colon[1] ||
-	    (size_t)(colon - where) >= sizeof(host))
-		return demo_fail(DEMO_CANNOT, where, "not HOST:PORT",
-				 "give one like 10.0.0.1:7471");
-	len = colon - where;
-	memcpy(host, where, len);
-	host[len] = '\0';
-	if (host[0] == '[' && host[len - 1] == ']') {
-		host[len - 1] = '\0';
-		name = host + 1;
-	}
-	rc = getaddrinfo(name, colon + 1, &hints, list);
-	if (rc)
-		return demo_fail(DEMO_CANNOT, where, gai_strerror(rc),
-				 "give an address of this network and a port");
+	if (endpoint_resolve(where, flags, list, &fact, &mend))
+		return demo_fail(DEMO_CANNOT, where, fact, mend);
 	return DEMO_GOOD;
 }
 
@@ -65,7 +47,8 @@ static void name_peer(struct boot *b, const struct sockaddr *sa, socklen_t len)
 			NI_NUMERICHOST | NI_NUMERICSERV))
 		strcpy(b->peer, "of unknown address");
 	else
-		snprintf(b->peer, sizeof(b->peer), "%s:%s", host, port);
+		snprintf(b->peer, sizeof(b->peer),
+			 strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
 static void set_up(struct boot *b, int fd, uint32_t timeout_ms)

@@ -4,7 +4,7 @@
 DEMO_BIN := $(B)/bin/warpbell-demo
 DEMO_OBJS := $(patsubst %.c,$(B)/obj/%.o, \
 	$(filter-out %/kernels.c,$(wildcard gpu/demo/*.c))) \
-	$(B)/obj/gpu/stream.o
+	$(B)/obj/gpu/stream.o $(B)/obj/gpu/endpoint.o
 DEMO_LIBS := -L$(B)/lib -lwarpbell -lcrypto
 
 ALL += $(DEMO_BIN)

@@ -54,6 +54,7 @@ build()
 		"$work/gpu/collectives/kernels.c" -o "$work/kernels.o" &&
 		gcc -pthread build/obj/gpu/bench/[!b]*.o \
 			build/obj/gpu/bench/boot_tcp.o build/obj/gpu/stream.o \
+			build/obj/gpu/endpoint.o \
 			"$work/kernels.o" \
 			build/obj/gpu/collectives/{map,run,team}.o \
 			build/lib/libwbell-launch-host.a -o "$work/bench" \

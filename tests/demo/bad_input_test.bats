@@ -82,8 +82,13 @@ fails()
 }
 
 @test "test_demo_address_without_port" {
-	fails 2 "not HOST:PORT" "$demo" send --wire ring:x \
-		--connect localhost "$dir/file"
+	local where
+
+	for where in localhost localhost: :7471 fd00::1:7471 '[fd00::1]' \
+		'[fd00::1' '[]:7471' ''; do
+		fails 2 "not HOST:PORT" "$demo" send --wire ring:x \
+			--connect "$where" "$dir/file"
+	done
 }
 
 @test "test_demo_nobody_connects" {

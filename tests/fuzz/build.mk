@@ -12,7 +12,7 @@ FUZZ_NIC := $(FUZZ_ROCE) $(wildcard dpdk_path/nic/*.c)
 FUZZ_NAMES := frames wqes boot
 FUZZ_frames := tests/fuzz/frames.c $(FUZZ_ROCE)
 FUZZ_wqes := tests/fuzz/wqes.c $(FUZZ_NIC)
-FUZZ_boot := tests/fuzz/boot.c gpu/demo/boot.c gpu/stream.c userlib/host.c \
+FUZZ_boot := tests/fuzz/boot.c gpu/demo/boot.c gpu/stream.c gpu/endpoint.c userlib/host.c \
 	$(FUZZ_NIC)
 
 TESTS_SLOW += $(B)/tests/fuzz/fuzz.sh

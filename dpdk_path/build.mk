@@ -12,6 +12,9 @@ ENGINE_SRC := $(wildcard dpdk_path/*.c dpdk_path/port/*.c)
 ENGINE_OBJS := $(ENGINE_SRC:%.c=$(B)/obj/%.o)
 ENGINE_NIC_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard dpdk_path/nic/*.c))
 ENGINE_ROCE_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard dpdk_path/roce/*.c))
+# ARP and neighbour discovery, without DPDK.
+NEIGHBOUR_SRC := $(patsubst %,dpdk_path/port/%.c,neighbour arp nd mld icmp6) \
+	dpdk_path/nic/gid.c
 ENGINE_SO := $(B)/lib/libwarpbell-engine.so
 ENGINE_ROCE_A := $(B)/lib/libroce.a
 ENGINE_NIC_A := $(B)/lib/libnic.a

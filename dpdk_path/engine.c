@@ -14,43 +14,50 @@
 #define ENGINE_TX_ROUNDS 4
 #define ENGINE_RESOLVE	 32
 
-static bool is_arp(const struct roce_frame *f)
+/* ARP, or IPv6 that is not UDP: RoCEv2 is neither. */
+static bool may_be_neighbour(const struct roce_frame *f)
 {
-	return f->len > 14 && f->data[12] == ROCE_ETHERTYPE_ARP >> 8 &&
-	       f->data[13] == (ROCE_ETHERTYPE_ARP & 0xff);
+	uint16_t type;
+
+	if (f->len <= 20)
+		return false;
+	type = f->data[12] << 8 | f->data[13];
+	return type == ROCE_ETHERTYPE_ARP ||
+	       (type == ROCE_ETHERTYPE_IPV6 && f->data[20] != ROCE_IPPROTO_UDP);
 }
 
-static void tell_conflict(struct engine *e, const struct arp_news *news)
+static void tell_conflict(struct engine *e, const struct neighbour_news *news)
 {
-	const uint8_t *ip = news->ip, *m = news->mac;
-	char text[200];
+	char ip[GID_TEXT], text[200];
+	const uint8_t *m = news->mac;
 
 	if (e->conflict_told)
 		return;
 	e->conflict_told = true;
 	snprintf(text, sizeof(text),
-		 "engine: address %u.%u.%u.%u is used by "
+		 "engine: address %s is used by "
 		 "%02x:%02x:%02x:%02x:%02x:%02x as well: give another ip=",
-		 ip[0], ip[1], ip[2], ip[3], m[0], m[1], m[2], m[3], m[4],
-		 m[5]);
+		 gid_text(news->gid, ip), m[0], m[1], m[2], m[3], m[4], m[5]);
 	e->log(e->log_arg, WBELL_LOG_WARN, text);
 }
 
-static void arp_frame(struct engine *e, uint64_t now,
-		      const struct roce_frame *f)
+static bool neighbour_frame(struct engine *e, uint64_t now,
+			    const struct roce_frame *f)
 {
-	struct arp_news news;
+	struct neighbour_news news;
 
-	arp_rx(e->arp, now, f->data, f->len, &news);
+	if (!neighbours_rx(e->neighbours, now, f->data, f->len, &news))
+		return false;
 	if (news.reply)
-		port_tx_copy(e->port, now, news.out, ARP_FRAME);
+		port_tx_copy(e->port, now, news.out, news.reply);
 	if (news.learned)
-		nic_resolved(e->nic, news.ip, news.mac);
+		nic_resolved(e->nic, news.gid, news.mac);
 	if (news.conflict)
 		tell_conflict(e, &news);
+	return true;
 }
 
-/* The NIC gets what is not ARP, in the order it came. */
+/* The NIC gets what is not the neighbours', in the order it came. */
 static unsigned receive(struct engine *e, uint64_t now)
 {
 	struct roce_frame f[PORT_BURST];
@@ -58,10 +65,10 @@ static unsigned receive(struct engine *e, uint64_t now)
 
 	n = port_rx(e->port, now, f);
 	for (i = 0; i < n; i++) {
-		if (__builtin_expect(is_arp(&f[i]), 0))
-			arp_frame(e, now, &f[i]);
-		else
-			f[k++] = f[i];
+		if (__builtin_expect(may_be_neighbour(&f[i]), 0) &&
+		    neighbour_frame(e, now, &f[i]))
+			continue;
+		f[k++] = f[i];
 	}
 	if (k)
 		nic_rx(e->nic, now, f, k);
@@ -87,44 +94,40 @@ static unsigned transmit(struct engine *e, uint64_t now)
 	return sent;
 }
 
-static bool on_link(const struct wire *w, const uint8_t ip[4])
-{
-	uint32_t a, b;
-
-	memcpy(&a, w->ip, 4);
-	memcpy(&b, ip, 4);
-	return !w->prefix || !(__builtin_bswap32(a ^ b) >> (32 - w->prefix));
-}
-
 /* There is no router in an engine: it asks all the same, and says so. */
-static void tell_off_link(struct engine *e, const uint8_t ip[4])
+static void tell_off_link(struct engine *e, const uint8_t gid[GID_SIZE])
 {
-	char text[200];
+	char ip[GID_TEXT], text[200];
 
-	if (e->off_link_told || on_link(&e->wire, ip))
+	if (e->off_link_told || wire_on_link(&e->wire, gid))
 		return;
 	e->off_link_told = true;
 	snprintf(text, sizeof(text),
-		 "engine: peer %u.%u.%u.%u is outside this end's /%u and the "
-		 "engine has no router: put both ends in one network",
-		 ip[0], ip[1], ip[2], ip[3], e->wire.prefix);
+		 "engine: peer %s is outside this end's /%u and the engine "
+		 "has no router: put both ends in one network",
+		 gid_text(gid, ip), e->wire.prefix);
 	e->log(e->log_arg, WBELL_LOG_WARN, text);
 }
 
 static void resolve(struct engine *e, uint64_t now)
 {
-	uint8_t ip[ENGINE_RESOLVE][4], mac[6], out[ARP_FRAME];
+	uint8_t gid[ENGINE_RESOLVE][GID_SIZE], mac[6], out[NEIGHBOUR_FRAME];
 	unsigned i, n;
+	uint32_t len;
 
-	n = nic_unresolved(e->nic, ip, ENGINE_RESOLVE);
+	n = nic_unresolved(e->nic, now, gid, ENGINE_RESOLVE);
 	for (i = 0; i < n; i++) {
-		if (arp_want(e->arp, now, ip[i], mac))
-			nic_resolved(e->nic, ip[i], mac);
+		if (neighbours_want(e->neighbours, now, gid[i], mac))
+			nic_resolved(e->nic, gid[i], mac);
 		else
-			tell_off_link(e, ip[i]);
+			tell_off_link(e, gid[i]);
 	}
-	for (i = 0; i < PORT_BURST && arp_tx(e->arp, now, out); i++)
-		port_tx_copy(e->port, now, out, ARP_FRAME);
+	for (i = 0; i < PORT_BURST; i++) {
+		len = neighbours_tx(e->neighbours, now, out);
+		if (!len)
+			break;
+		port_tx_copy(e->port, now, out, len);
+	}
 }
 
 static void tell(struct engine *e, uint32_t kind, uint64_t value)
@@ -177,7 +180,7 @@ static int make_nic(struct engine *e, const struct wbell_prov_open *attr,
 	};
 	int rc;
 
-	memcpy(na.ip, e->wire.ip, 4);
+	memcpy(na.gid, e->wire.gid, GID_SIZE);
 	memcpy(na.mac, e->wire.mac, 6);
 	if (getrandom(&na.seed, sizeof(na.seed), 0) != sizeof(na.seed))
 		na.seed = eal_now();
@@ -201,6 +204,21 @@ static void take_attr(struct engine *e, const struct wbell_prov_open *attr)
 	e->event_arg = attr->event_arg;
 }
 
+/* As peers on this wire it is as good as any; beyond, nobody can use it. */
+static void tell_link_local(struct engine *e)
+{
+	char ip[GID_TEXT], text[200];
+
+	if (!gid_is_link_local(e->wire.gid))
+		return;
+	snprintf(text, sizeof(text),
+		 "engine: address %s is link-local: no router carries it: give "
+		 "a unique local ip=, such as fd00::1/64, for peers beyond "
+		 "this link",
+		 gid_text(e->wire.gid, ip));
+	e->log(e->log_arg, WBELL_LOG_WARN, text);
+}
+
 static int build(struct engine *e, const struct wbell_prov_open *attr,
 		 struct wbell_err *err)
 {
@@ -215,12 +233,12 @@ static int build(struct engine *e, const struct wbell_prov_open *attr,
 	rc = port_open(&pa, &e->port, err);
 	if (rc)
 		return rc;
-	rc = arp_create(e->wire.ip, e->wire.mac, &e->arp);
+	rc = neighbours_create(e->wire.gid, e->wire.mac, &e->neighbours);
 	if (rc)
 		goto close_port;
 	rc = make_nic(e, attr, err);
 	if (rc)
-		goto destroy_arp;
+		goto destroy_neighbours;
 	rc = e->polled ? 0 : engine_thread_start(e, err);
 	if (rc)
 		goto destroy_nic;
@@ -228,8 +246,8 @@ static int build(struct engine *e, const struct wbell_prov_open *attr,
 
 destroy_nic:
 	nic_destroy(e->nic);
-destroy_arp:
-	arp_destroy(e->arp);
+destroy_neighbours:
+	neighbours_destroy(e->neighbours);
 close_port:
 	port_close(e->port);
 	return rc;
@@ -247,6 +265,7 @@ int engine_open(const struct wbell_prov_open *attr, struct engine **engine,
 	rc = wire_parse(attr->wire, &e->wire, err);
 	if (rc)
 		goto free_engine;
+	tell_link_local(e);
 	eal_log_add(&e->eal_log);
 	rc = eal_start(attr->flags, err);
 	if (!rc)
@@ -269,7 +288,7 @@ void engine_close(struct engine *e)
 	if (!e->polled)
 		engine_thread_stop(e);
 	nic_destroy(e->nic);
-	arp_destroy(e->arp);
+	neighbours_destroy(e->neighbours);
 	port_close(e->port);
 	eal_log_remove(&e->eal_log);
 	pthread_mutex_destroy(&e->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The engine: one NIC, its port and ARP, and the thread that runs them.
+ * The engine: one NIC, its port and neighbours, and the thread that runs them.
  *
  * The thread owns all three while it runs a turn.  A control call takes them
  * over between two turns by engine_lock(): it raises `want`, which the loop
@@ -16,16 +16,16 @@
 
 #include "eal.h"
 #include "nic/nic.h"
-#include "port/arp.h"
+#include "port/neighbour.h"
 #include "port/port.h"
 #include "wire.h"
 
 struct engine {
 	struct nic *nic;
 	struct port *port;
-	struct arp *arp;
+	struct neighbours *neighbours;
 
-	uint64_t chore_at; /* ARP and the like: each millisecond */
+	uint64_t chore_at; /* neighbours and the like: each millisecond */
 	uint64_t tick_at;  /* of the port */
 	bool conflict_told, off_link_told;
 

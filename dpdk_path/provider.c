@@ -54,7 +54,6 @@ static void prov_close(void *nic)
 static int prov_info(void *nic, struct wbell_ctx_info *info)
 {
 	struct engine *e = nic;
-	const uint8_t *ip = e->wire.ip;
 	char port[80];
 
 	engine_lock(e);
@@ -65,24 +64,29 @@ static int prov_info(void *nic, struct wbell_ctx_info *info)
 	snprintf(info->nic, sizeof(info->nic), "software, %.64s, %.18s", port,
 		 dpdk());
 	snprintf(info->gpu, sizeof(info->gpu), "none, CPU threads");
-	snprintf(info->address, sizeof(info->address), "%u.%u.%u.%u", ip[0],
-		 ip[1], ip[2], ip[3]);
+	gid_text(e->wire.gid, info->address);
 	memcpy(info->mac, e->wire.mac, 6);
 	snprintf(info->capture, sizeof(info->capture), "%s", e->wire.capture);
 	return 0;
 }
 
-static unsigned arp_counters(struct engine *e, struct wbell_counter *c,
-			     unsigned n)
+static unsigned neighbour_counters(struct engine *e, struct wbell_counter *c,
+				   unsigned n)
 {
-	unsigned i;
+	const char *name;
+	unsigned i, k = 0;
 
-	for (i = 0; i < ARP_C_MAX && i < n; i++) {
-		snprintf(c[i].name, sizeof(c[i].name), "%s",
-			 arp_counter_name(i));
-		c[i].value = arp_counter(e->arp, i);
+	for (i = 0; i < NEIGHBOUR_C_MAX; i++) {
+		name = neighbours_counter_name(e->neighbours, i);
+		if (!name)
+			continue;
+		if (k < n) {
+			snprintf(c[k].name, sizeof(c[k].name), "%s", name);
+			c[k].value = neighbours_counter(e->neighbours, i);
+		}
+		k++;
 	}
-	return ARP_C_MAX;
+	return k;
 }
 
 static int prov_counters(void *nic, struct wbell_counter *c, unsigned n,
@@ -97,7 +101,8 @@ static int prov_counters(void *nic, struct wbell_counter *c, unsigned n,
 	if (!rc) {
 		k += port_counters(e->port, k < n ? c + k : c,
 				   k < n ? n - k : 0);
-		k += arp_counters(e, k < n ? c + k : c, k < n ? n - k : 0);
+		k += neighbour_counters(e, k < n ? c + k : c,
+					k < n ? n - k : 0);
 		*count = k;
 	}
 	engine_unlock(e);

@@ -12,9 +12,10 @@
 
 #include "wire.h"
 
-/* IPv4, UDP, BTH, the longest extension headers, ICRC, rounded up. */
-#define WIRE_HEADERS 80
-#define WIRE_MTU_MAX 65535
+/* IP, UDP, BTH, the longest extension headers, ICRC, rounded up. */
+#define WIRE_HEADERS_V4 80
+#define WIRE_HEADERS_V6 100
+#define WIRE_MTU_MAX	65535
 
 static const char *const kind_name[] = {
 	[WIRE_RING] = "ring",
@@ -27,14 +28,44 @@ const char *wire_kind_name(enum wire_kind kind)
 	return kind_name[kind];
 }
 
-uint32_t wire_path_mtu(uint32_t mtu)
+uint32_t wire_headers(const struct wire *w)
+{
+	/* no address yet: it will be an IPv4 one */
+	return gid_is_host(w->gid) && !gid_is_ipv4(w->gid) ? WIRE_HEADERS_V6
+							   : WIRE_HEADERS_V4;
+}
+
+uint32_t wire_path_mtu(const struct wire *w, uint32_t mtu)
 {
 	uint32_t m;
 
 	for (m = ROCE_MTU_MAX; m >= ROCE_MTU_MIN; m >>= 1)
-		if (m + WIRE_HEADERS <= mtu)
+		if (m + wire_headers(w) <= mtu)
 			return m;
 	return 0;
+}
+
+/* The bits of gid behind the first n, and whether they are all 0 or all 1. */
+static bool rest_is(const uint8_t *gid, unsigned n, unsigned bit)
+{
+	unsigned i;
+
+	for (i = n; i < GID_SIZE * 8; i++)
+		if ((gid[i / 8] >> (7 - i % 8) & 1) != bit)
+			return false;
+	return true;
+}
+
+bool wire_on_link(const struct wire *w, const uint8_t gid[GID_SIZE])
+{
+	unsigned n = w->prefix + (gid_is_ipv4(gid) ? 96 : 0), i;
+
+	if (!w->prefix || gid_is_link_local(gid))
+		return true;
+	for (i = 0; i < n; i++)
+		if ((gid[i / 8] ^ w->gid[i / 8]) >> (7 - i % 8) & 1)
+			return false;
+	return true;
 }
 
 __attribute__((format(printf, 2, 3))) static int bad(struct wbell_err *err,
@@ -80,45 +111,78 @@ static int fraction(const char *s, uint32_t *out)
 	return 0;
 }
 
+static int parse_ip(struct wire *w, const char *v, struct wbell_err *err)
+{
+	bool v6 = strchr(v, ':');
+	uint8_t ip[4];
+
+	if (v6 ? inet_pton(AF_INET6, v, w->gid) != 1
+	       : inet_pton(AF_INET, v, ip) != 1)
+		return bad(err,
+			   "wire: ip '%.60s' is no IPv4 or IPv6 address: give "
+			   "ip=A.B.C.D[/LEN] or ip=X:X::X[/LEN]",
+			   v);
+	if (!v6)
+		gid_set_ipv4(w->gid, ip);
+	else if (gid_is_ipv4(w->gid))
+		return bad(err,
+			   "wire: ip %.50s is an IPv4 address in IPv6's form: "
+			   "give ip=%u.%u.%u.%u",
+			   v, w->gid[12], w->gid[13], w->gid[14], w->gid[15]);
+	if (gid_is_host(w->gid))
+		return 0;
+	return bad(err,
+		   "wire: ip %.50s is not a host's address: give a unicast "
+		   "address outside %s",
+		   v, v6 ? "::/127 and ff00::/8" : "0/8 and 127/8");
+}
+
+/*
+ * The addresses of a prefix that are no host's: the network and the broadcast
+ * address, of a /31 neither (RFC 3021); all routers' anycast address, but
+ * with /127 (RFC 4291 2.6.1, RFC 6164).
+ */
+static int check_host_part(const struct wire *w, const char *v,
+			   struct wbell_err *err)
+{
+	bool v4 = gid_is_ipv4(w->gid);
+	unsigned n = w->prefix + (v4 ? 96 : 0);
+
+	if (!w->prefix || n >= GID_SIZE * 8 - 1)
+		return 0;
+	if (v4 && (rest_is(w->gid, n, 0) || rest_is(w->gid, n, 1)))
+		return bad(err,
+			   "wire: ip %.20s is the network or broadcast "
+			   "address of its /%u: give a host's address",
+			   v, w->prefix);
+	if (!v4 && rest_is(w->gid, n, 0))
+		return bad(err,
+			   "wire: ip %.50s is the routers' address of its "
+			   "/%u: give a host's address",
+			   v, w->prefix);
+	return 0;
+}
+
 static int take_ip(struct wire *w, char *v, struct wbell_err *err)
 {
+	unsigned max = strchr(v, ':') ? 128 : 32;
 	char *slash = strchr(v, '/');
 	uint64_t len = 0;
-	uint32_t a;
+	int rc;
 
 	if (slash) {
 		*slash++ = 0;
-		if (number(slash, 32, &len) || !len)
+		if (number(slash, max, &len) || !len)
 			return bad(err,
 				   "wire: ip prefix '%.20s' is not "
-				   "1..32: give ip=A.B.C.D/LEN",
-				   slash);
+				   "1..%u: give ip=ADDRESS/LEN",
+				   slash, max);
 	}
-	if (inet_pton(AF_INET, v, w->ip) != 1)
-		return bad(err,
-			   "wire: ip '%.40s' is no IPv4 address: give "
-			   "ip=A.B.C.D[/LEN]",
-			   v);
-	a = (uint32_t)w->ip[0] << 24 | w->ip[1] << 16 | w->ip[2] << 8 |
-	    w->ip[3];
-	if (!w->ip[0] || w->ip[0] == 127 || w->ip[0] >= 224)
-		return bad(err,
-			   "wire: ip %.20s is not a host's address: give "
-			   "a unicast address outside 0/8 and 127/8",
-			   v);
-	/* RFC 3021: /31 has neither network nor broadcast address. */
-	if (len && len < 31) {
-		uint32_t host = a & (UINT32_MAX >> len);
-
-		if (!host || host == UINT32_MAX >> len)
-			return bad(err,
-				   "wire: ip %.20s is the network or "
-				   "broadcast address of its /%u: give a "
-				   "host's address",
-				   v, (unsigned)len);
-	}
+	rc = parse_ip(w, v, err);
+	if (rc)
+		return rc;
 	w->prefix = len;
-	return 0;
+	return check_host_part(w, v, err);
 }
 
 static int take_mac(struct wire *w, char *v, struct wbell_err *err)
@@ -144,16 +208,22 @@ static int take_mac(struct wire *w, char *v, struct wbell_err *err)
 	return 0;
 }
 
+static int bad_mtu(const struct wire *w, const char *v, struct wbell_err *err)
+{
+	uint32_t least = ROCE_MTU_MIN + wire_headers(w);
+
+	return bad(err,
+		   "wire: mtu '%.20s' is not %u..%u: a path MTU of 256 and "
+		   "its headers need %u",
+		   v, least, WIRE_MTU_MAX, least);
+}
+
 static int take_mtu(struct wire *w, char *v, struct wbell_err *err)
 {
 	uint64_t m;
 
-	if (number(v, WIRE_MTU_MAX, &m) || !wire_path_mtu(m))
-		return bad(err,
-			   "wire: mtu '%.20s' is not %u..%u: a path MTU "
-			   "of 256 and its headers need %u",
-			   v, ROCE_MTU_MIN + WIRE_HEADERS, WIRE_MTU_MAX,
-			   ROCE_MTU_MIN + WIRE_HEADERS);
+	if (number(v, WIRE_MTU_MAX, &m) || !m)
+		return bad_mtu(w, v, err);
 	w->mtu = m;
 	return 0;
 }
@@ -336,11 +406,11 @@ static int defaults(struct wire *w, struct wbell_err *err)
 		memcpy(w->mac, &r, 6);
 		w->mac[0] = (w->mac[0] & 0xfc) | 0x02;
 	}
-	if (!w->ip[0]) {
-		w->ip[0] = 169;
-		w->ip[1] = 254;
-		w->ip[2] = 1 + w->mac[4] % 254;
-		w->ip[3] = w->mac[5];
+	if (!gid_is_host(w->gid)) {
+		const uint8_t ip[4] = { 169, 254, 1 + w->mac[4] % 254,
+					w->mac[5] };
+
+		gid_set_ipv4(w->gid, ip);
 		w->prefix = 16;
 	}
 	if (w->has_fault && !w->fault.seed)
@@ -365,6 +435,13 @@ int wire_parse(const char *spec, struct wire *w, struct wbell_err *err)
 		rc = take_key(w, item, &seen, err);
 	if (!rc)
 		rc = defaults(w, err);
+	/* Keys come in any order: only now is the family known. */
+	if (!rc && w->mtu && !wire_path_mtu(w, w->mtu)) {
+		char mtu[12];
+
+		snprintf(mtu, sizeof(mtu), "%u", w->mtu);
+		rc = bad_mtu(w, mtu, err);
+	}
 	free(copy);
 	return rc;
 }

@@ -10,6 +10,8 @@
 
 #include <wbell/provider.h>
 
+#include "nic/gid.h"
+
 enum wire_kind { WIRE_RING, WIRE_MEMIF, WIRE_AF_PACKET };
 enum wire_role { WIRE_ROLE_ANY, WIRE_ROLE_SERVER, WIRE_ROLE_CLIENT };
 
@@ -25,8 +27,8 @@ struct wire {
 	enum wire_kind kind;
 	enum wire_role role;
 	char arg[WIRE_ARG_MAX];
-	uint8_t ip[4];
-	uint8_t prefix; /* 0: every peer is on the link */
+	uint8_t gid[GID_SIZE]; /* its address */
+	uint8_t prefix; /* as written: of 32 or 128; 0: all are on the link */
 	uint8_t mac[6];
 	uint32_t mtu; /* 0: the port's */
 	bool has_fault;
@@ -38,7 +40,11 @@ struct wire {
 int wire_parse(const char *spec, struct wire *w, struct wbell_err *err);
 const char *wire_kind_name(enum wire_kind kind);
 
+/* Bytes of an IP packet besides the payload, at most, of this address. */
+uint32_t wire_headers(const struct wire *w);
 /* Largest path MTU under a link MTU, 0: not even the smallest. */
-uint32_t wire_path_mtu(uint32_t mtu);
+uint32_t wire_path_mtu(const struct wire *w, uint32_t mtu);
+/* Is gid, of the same family, on the link: in the prefix, or link-local? */
+bool wire_on_link(const struct wire *w, const uint8_t gid[GID_SIZE]);
 
 #endif /* WBELL_WIRE_H */

@@ -4,7 +4,8 @@
 # Two network namespaces joined by a veth pair, for those who source this.
 #
 # Each end has two addresses: the kernel's, for TCP, and the software NIC's,
-# which answers ARP by itself.  Names carry the caller's pid, so labs of
+# which answers ARP or neighbour
+# discovery by itself.  Names carry the caller's pid, so labs of
 # several callers do not meet.
 
 lab_a=wbell-a-$$
@@ -15,6 +16,8 @@ lab_tcp_a=10.87.0.1
 lab_tcp_b=10.87.0.2
 lab_nic_a=10.87.1.1
 lab_nic_b=10.87.1.2
+lab_nic6_a=fd87::1
+lab_nic6_b=fd87::2
 lab_mtu=9000 # more than the largest path MTU needs: 4096 and headers
 
 # lab_end NAMESPACE INTERFACE ADDRESS

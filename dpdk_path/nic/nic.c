@@ -23,9 +23,12 @@ int nic_create(const struct nic_attr *attr, struct nic **out)
 
 	if (!nic)
 		return -ENOMEM;
-	memcpy(dev.ip, attr->ip, 4);
+	if (gid_is_ipv4(attr->gid))
+		memcpy(dev.ip, gid_ipv4(attr->gid), 4);
+	else
+		memcpy(dev.ip6, attr->gid, GID_SIZE);
 	memcpy(dev.mac, attr->mac, 6);
-	memcpy(nic->ip, attr->ip, 4);
+	memcpy(nic->gid, attr->gid, GID_SIZE);
 	memcpy(nic->mac, attr->mac, 6);
 	nic->max_queues = attr->max_queues;
 	nic->doorbells = attr->doorbells;

@@ -13,14 +13,15 @@
 #include <wbell/provider.h>
 
 #include "../roce/core.h"
+#include "gid.h"
 
 struct nic;
 struct nic_queue;
 
 struct nic_attr {
 	uint32_t max_queues;
-	uint64_t *doorbells; /* max_queues words */
-	uint8_t ip[4];
+	uint64_t *doorbells;   /* max_queues words */
+	uint8_t gid[GID_SIZE]; /* its address: peers are of the same family */
 	uint8_t mac[6];
 	uint32_t path_mtu; /* largest the port carries: 256..4096 */
 	/* Tell of an event; must not block or call back. */
@@ -62,10 +63,18 @@ unsigned nic_tx(struct nic *nic, uint64_t now, struct roce_frame *f,
 uint64_t nic_deadline(const struct nic *nic);
 bool nic_tx_pending(const struct nic *nic);
 
-/* Address resolution: up to n IPs that connected queues wait for... */
-unsigned nic_unresolved(struct nic *nic, uint8_t (*ip)[4], unsigned n);
+/*
+ * Address resolution: up to n GIDs that connected queues wait for.  A queue
+ * waits for NIC_ASK_NS after it was connected, and whenever it has something
+ * to send; one in error no more.  So asking ends: by an answer, by the queue's
+ * own retries, or by nobody having use for one.
+ */
+#define NIC_ASK_NS 10000000000ULL
+unsigned nic_unresolved(struct nic *nic, uint64_t now, uint8_t (*gid)[GID_SIZE],
+			unsigned n);
 /* ...and the answer, also when a peer's MAC changes. */
-void nic_resolved(struct nic *nic, const uint8_t ip[4], const uint8_t mac[6]);
+void nic_resolved(struct nic *nic, const uint8_t gid[GID_SIZE],
+		  const uint8_t mac[6]);
 
 /* The port's MTU changed: queues whose path MTU no longer fits get an event. */
 void nic_set_path_mtu(struct nic *nic, uint32_t path_mtu);

@@ -46,7 +46,8 @@ struct nic_queue {
 	uint32_t sq_psn;
 	uint32_t path_mtu; /* 0: not connected */
 	uint32_t peer_qpn;
-	uint8_t peer_ip[4];
+	uint8_t peer_gid[GID_SIZE];
+	uint64_t asked_since; /* its address; 0: not yet */
 	struct nic_queue *failed_next;
 };
 
@@ -69,7 +70,7 @@ struct nic {
 	uint32_t path_mtu;
 	uint32_t unresolved;
 	uint32_t loops; /* queues connected within this NIC */
-	uint8_t ip[4];
+	uint8_t gid[GID_SIZE];
 	uint8_t mac[6];
 	uint64_t seed;
 	void (*event)(void *arg, const struct wbell_event *event);

@@ -6,7 +6,7 @@
 #include "priv.h"
 
 #define ADDRESS_MAGIC	    0x5742454cU /* "WBEL" */
-#define ADDRESS_VERSION	    1
+#define ADDRESS_VERSION	    2 /* 1 had an IPv4 address in place of the GID */
 #define ADDRESS_KIND_ENGINE 1
 #define ADDRESS_HOLES	    0x01 /* takes NAKs that name single holes */
 
@@ -18,13 +18,15 @@ struct address {
 	uint32_t qpn;
 	uint32_t psn;
 	uint32_t path_mtu;
-	uint8_t ip[4];
+	uint8_t gid[GID_SIZE];
 	uint8_t mac[6];
 	uint8_t max_rd_atomic;
 	uint8_t flags; /* ADDRESS_* */
-	uint8_t rsvd[96];
+	uint8_t rsvd[84];
 };
 _Static_assert(sizeof(struct address) == WBELL_ADDRESS_SIZE, "address size");
+_Static_assert(sizeof(((struct wbell_prov_stat *)0)->peer_address) >= GID_TEXT,
+	       "room for the text of a GID");
 
 #define say(err, ...) snprintf((err)->text, sizeof((err)->text), __VA_ARGS__)
 
@@ -37,7 +39,8 @@ static int check_mtu(struct nic *nic, uint32_t path_mtu, struct wbell_err *err)
 	say(err,
 	    "path MTU %u: the port carries %u at most: raise the link's MTU "
 	    "to %u or ask for %u",
-	    path_mtu, nic->path_mtu, path_mtu + 80, nic->path_mtu);
+	    path_mtu, nic->path_mtu,
+	    path_mtu + (gid_is_ipv4(nic->gid) ? 80 : 100), nic->path_mtu);
 	return -EINVAL;
 }
 
@@ -135,7 +138,7 @@ int nic_queue_create(struct nic *nic, const struct wbell_prov_queue *attr,
 
 static bool is_loop(const struct nic_queue *q)
 {
-	return q->connected && !memcmp(q->peer_ip, q->nic->ip, 4);
+	return q->connected && gid_equal(q->peer_gid, q->nic->gid);
 }
 
 void nic_queue_destroy(struct nic_queue *q)
@@ -176,7 +179,7 @@ int nic_queue_address(struct nic_queue *q, struct wbell_address *out)
 		.flags = ADDRESS_HOLES,
 	};
 
-	memcpy(a.ip, q->nic->ip, 4);
+	memcpy(a.gid, q->nic->gid, GID_SIZE);
 	memcpy(a.mac, q->nic->mac, 6);
 	memcpy(out, &a, sizeof(a));
 	return 0;
@@ -187,7 +190,7 @@ static bool sane(const struct address *a)
 	uint32_t mtu = __builtin_bswap32(a->path_mtu);
 
 	return mtu >= ROCE_MTU_MIN && mtu <= ROCE_MTU_MAX &&
-	       !(mtu & (mtu - 1)) && a->max_rd_atomic &&
+	       !(mtu & (mtu - 1)) && a->max_rd_atomic && gid_is_host(a->gid) &&
 	       __builtin_bswap32(a->qpn) > 1 &&
 	       __builtin_bswap32(a->qpn) < ROCE_QPN_MULTICAST &&
 	       __builtin_bswap32(a->psn) <= ROCE_PSN_MASK;
@@ -224,6 +227,23 @@ static int read_address(const struct wbell_address *in, struct address *a,
 	return 0;
 }
 
+/* One NIC, one address: of the other family's peers nothing can come. */
+static int check_family(const struct nic *nic, const uint8_t *peer,
+			struct wbell_err *err)
+{
+	bool v4 = gid_is_ipv4(nic->gid);
+	char ours[GID_TEXT], theirs[GID_TEXT];
+
+	if (v4 == gid_is_ipv4(peer))
+		return 0;
+	say(err,
+	    "peer address: %s is an IPv%c address, this NIC's %s an IPv%c one: "
+	    "open both ends with ip= of one family",
+	    gid_text(peer, theirs), v4 ? '6' : '4', gid_text(nic->gid, ours),
+	    v4 ? '4' : '6');
+	return -EINVAL;
+}
+
 static uint32_t min_mtu(const struct nic_queue *q, uint32_t peers)
 {
 	uint32_t mtu = q->attr.path_mtu ? q->attr.path_mtu : q->nic->path_mtu;
@@ -240,9 +260,15 @@ int nic_queue_connect(struct nic_queue *q, const struct wbell_address *peer,
 	struct address a;
 	int rc = read_address(peer, &a, err);
 
+	if (!rc)
+		rc = check_family(q->nic, a.gid, err);
 	if (rc)
 		return rc;
-	memcpy(p.ip, a.ip, 4);
+	p.v6 = !gid_is_ipv4(a.gid);
+	if (p.v6)
+		memcpy(p.ip6, a.gid, GID_SIZE);
+	else
+		memcpy(p.ip, gid_ipv4(a.gid), 4);
 	p.qpn = __builtin_bswap32(a.qpn);
 	/* constant for the connection: ECMP keeps its packets in order */
 	p.flow_label = (q->qpn * 31 + p.qpn) & 0xfffff;
@@ -250,7 +276,7 @@ int nic_queue_connect(struct nic_queue *q, const struct wbell_address *peer,
 	p.path_mtu = min_mtu(q, __builtin_bswap32(a.path_mtu));
 	p.max_rd_atomic = a.max_rd_atomic;
 	p.holes = a.flags & ADDRESS_HOLES;
-	p.has_mac = !memcmp(a.ip, q->nic->ip, 4);
+	p.has_mac = gid_equal(a.gid, q->nic->gid);
 	memcpy(p.mac, q->nic->mac, 6);
 	rc = roce_qp_connect(q->qp, &p, 0);
 	if (rc) {
@@ -262,7 +288,7 @@ int nic_queue_connect(struct nic_queue *q, const struct wbell_address *peer,
 	q->connected = true;
 	q->path_mtu = p.path_mtu;
 	q->peer_qpn = p.qpn;
-	memcpy(q->peer_ip, p.ip, 4);
+	memcpy(q->peer_gid, a.gid, GID_SIZE);
 	q->wants_mac = !p.has_mac;
 	q->nic->unresolved += q->wants_mac;
 	q->nic->loops += p.has_mac;
@@ -272,15 +298,25 @@ int nic_queue_connect(struct nic_queue *q, const struct wbell_address *peer,
 
 /* ---- addresses on the link ---- */
 
-static bool listed(uint8_t (*ip)[4], unsigned n, const uint8_t *one)
+static bool listed(uint8_t (*gid)[GID_SIZE], unsigned n, const uint8_t *one)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (!memcmp(ip[i], one, 4))
+		if (gid_equal(gid[i], one))
 			return true;
 	return false;
 }
 
-unsigned nic_unresolved(struct nic *nic, uint8_t (*ip)[4], unsigned n)
+static bool asks(struct nic_queue *q, uint64_t now)
+{
+	if (!q->wants_mac || q->failed)
+		return false;
+	if (!q->asked_since)
+		q->asked_since = now;
+	return now - q->asked_since < NIC_ASK_NS || roce_qp_waits(q->qp);
+}
+
+unsigned nic_unresolved(struct nic *nic, uint64_t now, uint8_t (*gid)[GID_SIZE],
+			unsigned n)
 {
 	unsigned k = 0;
 
@@ -289,18 +325,19 @@ unsigned nic_unresolved(struct nic *nic, uint8_t (*ip)[4], unsigned n)
 	for (uint32_t i = 0; i < nic->top && k < n; i++) {
 		struct nic_queue *q = nic->queue[i];
 
-		if (q && q->wants_mac && !listed(ip, k, q->peer_ip))
-			memcpy(ip[k++], q->peer_ip, 4);
+		if (q && asks(q, now) && !listed(gid, k, q->peer_gid))
+			memcpy(gid[k++], q->peer_gid, GID_SIZE);
 	}
 	return k;
 }
 
-void nic_resolved(struct nic *nic, const uint8_t ip[4], const uint8_t mac[6])
+void nic_resolved(struct nic *nic, const uint8_t gid[GID_SIZE],
+		  const uint8_t mac[6])
 {
 	for (uint32_t i = 0; i < nic->top; i++) {
 		struct nic_queue *q = nic->queue[i];
 
-		if (!q || !q->connected || memcmp(q->peer_ip, ip, 4))
+		if (!q || !q->connected || !gid_equal(q->peer_gid, gid))
 			continue;
 		nic->unresolved -= q->wants_mac;
 		q->wants_mac = false;
@@ -342,8 +379,6 @@ int nic_queue_stat(struct nic_queue *q, struct wbell_prov_stat *stat)
 	stat->packets_tx = s.packets_tx;
 	stat->packets_rx = s.packets_rx;
 	if (q->connected)
-		snprintf(stat->peer_address, sizeof(stat->peer_address),
-			 "%u.%u.%u.%u", q->peer_ip[0], q->peer_ip[1],
-			 q->peer_ip[2], q->peer_ip[3]);
+		gid_text(q->peer_gid, stat->peer_address);
 	return 0;
 }

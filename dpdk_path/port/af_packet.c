@@ -133,7 +133,7 @@ static int af_packet_open(struct port *p, const struct wire *w,
 	rc = open_socket(p, err);
 	if (rc)
 		return rc;
-	frame = wire_path_mtu(w->mtu ? RTE_MIN(w->mtu, p->mtu) : p->mtu);
+	frame = wire_path_mtu(w, w->mtu ? RTE_MIN(w->mtu, p->mtu) : p->mtu);
 	frame = RTE_MAX(ROCE_FRAME_MAX(frame) + AFP_OVERHEAD, AFP_FRAME_MIN);
 	frame = RTE_ALIGN_CEIL(frame, AFP_FRAME_STEP);
 	/* The driver wants an mbuf to hold a whole buffer, header and all. */

@@ -64,11 +64,11 @@ static int limit_mtu(struct port *p, const struct wire *w,
 			 "wire: mtu=%u is more than the %u of %.64s: give "
 			 "less or raise the link's",
 			 w->mtu, p->mtu, p->text);
-	else if (!wire_path_mtu(p->mtu))
+	else if (!wire_path_mtu(w, p->mtu))
 		snprintf(err->text, sizeof(err->text),
 			 "wire: %.64s has an MTU of %u, too small for a path "
-			 "MTU of 256: raise it to 336 or more",
-			 p->text, p->mtu);
+			 "MTU of 256: raise it to %u or more",
+			 p->text, p->mtu, ROCE_MTU_MIN + wire_headers(w));
 	else
 		return 0;
 	return -EINVAL;
@@ -84,6 +84,7 @@ int port_open(const struct port_attr *attr, struct port **port,
 	if (!p)
 		return -ENOMEM;
 	p->kind = kinds[w->kind];
+	p->wire = *w;
 	p->log = attr->log;
 	p->log_arg = attr->log_arg;
 	snprintf(p->text, sizeof(p->text), "%s on %s", wire_kind_name(w->kind),
@@ -206,7 +207,7 @@ uint32_t port_mtu(const struct port *p)
 
 uint32_t port_path_mtu(const struct port *p)
 {
-	return wire_path_mtu(p->mtu);
+	return wire_path_mtu(&p->wire, p->mtu);
 }
 
 void port_text(const struct port *p, char *text, size_t size)

@@ -61,6 +61,7 @@ struct port {
 	struct rte_mbuf *back[PORT_BACKLOG];
 
 	const struct port_kind *kind;
+	struct wire wire;
 	uint32_t mtu;	  /* of the link, now */
 	uint32_t mtu_cap; /* what it was opened for */
 	bool up;

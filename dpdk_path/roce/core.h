@@ -137,6 +137,8 @@ void roce_qp_destroy(struct roce_qp *qp);
 int roce_qp_connect(struct roce_qp *qp, const struct roce_peer *peer,
 		    uint64_t now);
 void roce_qp_mac(struct roce_qp *qp, const uint8_t mac[6]);
+/* It has something to send and no MAC to send it to. */
+bool roce_qp_waits(const struct roce_qp *qp);
 /* Move to error by hand: outstanding work is flushed. */
 void roce_qp_fail(struct roce_qp *qp);
 enum roce_state roce_qp_state(const struct roce_qp *qp);

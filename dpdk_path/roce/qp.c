@@ -273,6 +273,12 @@ void roce_qp_mac(struct roce_qp *qp, const uint8_t mac[6])
 	tx_want(qp);
 }
 
+bool roce_qp_waits(const struct roce_qp *qp)
+{
+	return !qp->path.has_mac &&
+	       (qp->wr_tx != qp->wr_pi || reply_has_work(qp));
+}
+
 /* ---- failure ---- */
 
 void qp_fail(struct roce_qp *qp, uint8_t syndrome, uint8_t vendor)

@@ -236,7 +236,8 @@ static int make_side(struct rig *r, int side)
 	memset(&a, 0, sizeof(a));
 	a.max_queues = RIG_QUEUES_MAX;
 	a.doorbells = r->shared->doorbells[side];
-	memcpy(a.ip, (uint8_t[]){ 192, 0, 2, (uint8_t)(1 + side) }, 4);
+	memcpy(a.gid, (uint8_t[]){ GID_IPV4(192, 0, 2, (uint8_t)(1 + side)) },
+	       GID_SIZE);
 	memcpy(a.mac, (uint8_t[]){ 2, 0, 0, 0, 0, (uint8_t)(1 + side) }, 6);
 	a.path_mtu = 4096;
 	a.seed = 1 + (uint64_t)side;
@@ -254,7 +255,7 @@ static int make_side(struct rig *r, int side)
 
 static int join(struct rig *r, int side)
 {
-	uint8_t ip[4] = { 192, 0, 2, (uint8_t)(2 - side) };
+	uint8_t gid[GID_SIZE] = { GID_IPV4(192, 0, 2, (uint8_t)(2 - side)) };
 	uint8_t mac[6] = { 2, 0, 0, 0, 0, (uint8_t)(2 - side) };
 	struct wbell_address a;
 	struct wbell_err err;
@@ -268,7 +269,7 @@ static int join(struct rig *r, int side)
 				r->side[side].q[i], &a,
 				&r->shared->words[side][i].dq.peer_qpn, &err);
 	}
-	nic_resolved(r->side[side].nic, ip, mac);
+	nic_resolved(r->side[side].nic, gid, mac);
 	return rc;
 }
 

@@ -61,8 +61,9 @@ typedef void (*wbell_log_fn)(void *arg, int level, const char *text);
  *	ring:NAME		two contexts of one process that give one NAME
  *	memif:PATH[,role=server|client]
  *	af_packet:INTERFACE
- *   keys: ip=A.B.C.D[/LEN]	the engine's own address (default: 169.254/16
- *				from the MAC)
+ *   keys: ip=ADDRESS[/LEN]	the engine's own address, IPv4 or IPv6; peers
+ *				have one of the same family (default:
+ *				169.254/16 from the MAC)
  *	   mac=XX:XX:XX:XX:XX:XX	(default: locally administered, random)
  *	   mtu=BYTES		link MTU (default: the port's)
  *	   capture=PATH		RoCEv2 frames sent and received, pcapng

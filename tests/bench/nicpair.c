@@ -33,7 +33,7 @@ static void ignore(void *arg, const struct wbell_event *e)
 static void make_side(struct nicpair_side *s, unsigned queues, uint8_t n)
 {
 	struct nic_attr a = { .max_queues = queues,
-			      .ip = { 192, 0, 2, n },
+			      .gid = { GID_IPV4(192, 0, 2, n) },
 			      .mac = { 2, 0, 0, 0, 0, n },
 			      .path_mtu = 1024,
 			      .event = ignore,
@@ -89,10 +89,10 @@ static void join(struct nicpair *p, unsigned i)
 static void resolve(struct nicpair *p)
 {
 	for (int e = 0; e < 2; e++) {
-		uint8_t ip[4] = { 192, 0, 2, (uint8_t)(2 - e) };
+		uint8_t gid[GID_SIZE] = { GID_IPV4(192, 0, 2, 2 - e) };
 		uint8_t mac[6] = { 2, 0, 0, 0, 0, (uint8_t)(2 - e) };
 
-		nic_resolved(p->side[e].nic, ip, mac);
+		nic_resolved(p->side[e].nic, gid, mac);
 	}
 }
 

@@ -102,6 +102,28 @@ check_lost()
 	check_lost 4 1
 }
 
+# Both the wire and the meeting over IPv6.
+# shellcheck disable=SC2016	# for the shell inside
+two_over_ipv6='
+	bridge_up 2 || exit 2
+	echo 0 >/proc/sys/net/ipv6/conf/lo/disable_ipv6
+	for i in 1 0; do
+		build/bin/warpbell-bench coll --rank "$i" --ranks 2 \
+			--boot "[::1]:7500" --wire "$bridge_wire6" \
+			--ops all-reduce-ring --types fp32 --sizes 64K \
+			--iters 3 --timeout-ms 10000 &
+		pid[i]=$!
+	done
+	wait "${pid[0]}" && wait "${pid[1]}"'
+
+@test "test_ranks_over_ipv6" {
+	need_root
+	run inside "$two_over_ipv6"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *all-reduce-ring* ]]
+}
+
 @test "test_mpirun" {
 	need_root
 	[ -x "$bench-mpi" ] || skip "no MPI here when this was built"
@@ -216,6 +238,8 @@ refused()
 	refused "--threads: 0: give 1 to 1024" coll --threads 0
 	refused "rank 0: --boot nowhere: not HOST:PORT" coll --wire x \
 		--rank 0 --ranks 2 --boot nowhere
+	refused "rank 0: --boot fd00::1:7: not HOST:PORT" coll --wire x \
+		--rank 0 --ranks 2 --boot fd00::1:7
 	refused "a: one argument too many" coll a
 	run timeout 20 "$bench" coll --local 2 --wire "af_packet:no-such%d"
 	echo "$output"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2034	# the wire is for those who source this
+# shellcheck disable=SC2034	# the wires are for those who source this
 # A bridge with a veth pair for each rank, in a network namespace of the
 # caller's own: start the caller by "unshare -n", and all goes with it.
 
 bridge_wire='af_packet:r%d,ip=10.88.0.1%d/24'
+bridge_wire6='af_packet:r%d,ip=fd88::1%d/64'
 bridge_mtu=9000 # more than the largest path MTU needs: 4096 and headers
 
 # bridge_up RANKS

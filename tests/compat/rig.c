@@ -37,7 +37,7 @@ static int rig_nic_open(const struct wbell_prov_open *attr, void **nic,
 	struct nic_attr a = {
 		.max_queues = attr->max_queues,
 		.doorbells = attr->doorbells,
-		.ip = { 192, 0, 2, n },
+		.gid = { GID_IPV4(192, 0, 2, n) },
 		.mac = { 2, 0, 0, 0, 0, n },
 		.path_mtu = 1024,
 		.event = attr->event,
@@ -69,10 +69,10 @@ static int rig_counters(void *nic, struct wbell_counter *c, unsigned n,
 
 static void resolve(struct nic *nic)
 {
-	uint8_t ip[4];
+	uint8_t gid[GID_SIZE];
 
-	while (nic_unresolved(nic, &ip, 1))
-		nic_resolved(nic, ip, (uint8_t[6]){ 2, 0, 0, 0, 0, ip[3] });
+	while (nic_unresolved(nic, 1, &gid, 1))
+		nic_resolved(nic, gid, (uint8_t[6]){ 2, 0, 0, 0, 0, gid[15] });
 }
 
 static int rig_poll(void *nic)

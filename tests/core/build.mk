@@ -2,8 +2,9 @@
 # The transport core and the software NIC on wires in memory; each test also
 # under ASan and UBSan ($(B)/asan/, rule in tests/unit/build.mk).
 
-CORE_TESTS := counter_test data_test doorbell_test error_test golden_test \
-	nic_test plain_test rebuild_test rules_test seen_test types_test
+CORE_TESTS := address_test counter_test data_test doorbell_test error_test \
+	golden_test nic_test plain_test rebuild_test rules_test seen_test \
+	types_test
 CORE_SRC := $(wildcard dpdk_path/roce/*.c dpdk_path/nic/*.c) \
 	tests/core/pair.c tests/core/craft.c
 CORE_BIN := $(B)/tests/core

@@ -64,7 +64,7 @@ static int setup(void **state)
 {
 	struct nic_attr a = { .max_queues = QUEUES,
 			      .doorbells = doorbells,
-			      .ip = { 192, 0, 2, 1 },
+			      .gid = { GID_IPV4(192, 0, 2, 1) },
 			      .mac = { 2, 0, 0, 0, 0, 1 },
 			      .path_mtu = 1024 };
 

@@ -94,7 +94,7 @@ static void make_side(struct side *s, uint8_t n)
 	struct nic_attr a = {
 		.max_queues = 8,
 		.doorbells = s->doorbells,
-		.ip = { 192, 0, 2, n },
+		.gid = { GID_IPV4(192, 0, 2, n) },
 		.mac = { 2, 0, 0, 0, 0, n },
 		.path_mtu = 1024,
 		.event = on_event,
@@ -120,16 +120,16 @@ static void join(struct duo *d)
 		struct wbell_address a;
 		struct wbell_err err;
 		uint32_t peer;
-		uint8_t ip[4] = { 192, 0, 2, (uint8_t)(2 - i) };
+		uint8_t gid[GID_SIZE] = { GID_IPV4(192, 0, 2, 2 - i) };
 		uint8_t mac[6] = { 2, 0, 0, 0, 0, (uint8_t)(2 - i) };
 
 		nic_queue_address(d->side[!i].q, &a);
 		assert_int_equal(
 			nic_queue_connect(d->side[i].q, &a, &peer, &err), 0);
 		assert_int_equal(peer, d->side[!i].qpn);
-		assert_int_equal(nic_unresolved(d->side[i].nic, &ip, 1), 1);
-		nic_resolved(d->side[i].nic, ip, mac);
-		assert_int_equal(nic_unresolved(d->side[i].nic, &ip, 1), 0);
+		assert_int_equal(nic_unresolved(d->side[i].nic, 1, &gid, 1), 1);
+		nic_resolved(d->side[i].nic, gid, mac);
+		assert_int_equal(nic_unresolved(d->side[i].nic, 1, &gid, 1), 0);
 	}
 }
 
@@ -459,17 +459,19 @@ static void test_address_of_another_version(void **state)
 	nic_queue_destroy(s->q);
 	make_queue(s, 0);
 	nic_queue_address(d->side[1].q, &a);
-	a.bytes[5] = 2;
-	assert_int_equal(nic_queue_connect(s->q, &a, &peer, &err), -EPROTO);
-	assert_non_null(strstr(err.text, "version 2"));
 	a.bytes[5] = 1;
+	assert_int_equal(nic_queue_connect(s->q, &a, &peer, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "version 1"));
+	a.bytes[5] = 2;
 	a.bytes[0] ^= 1;
 	assert_int_equal(nic_queue_connect(s->q, &a, &peer, &err), -EINVAL);
 	rng = 2;
 	for (unsigned i = 0; i < 10000; i++) {
 		nic_queue_address(d->side[1].q, &a);
-		for (unsigned k = 8; k < 30; k++)
-			a.bytes[k] = random64();
+		/* all of it, or all but the address at 20 */
+		for (unsigned k = 8; k < 44; k++)
+			if (i & 1 || k < 20 || k >= 36)
+				a.bytes[k] = random64();
 		if (!nic_queue_connect(s->q, &a, &peer, &err)) {
 			nic_queue_destroy(s->q);
 			make_queue(s, 0);

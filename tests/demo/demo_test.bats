@@ -77,6 +77,16 @@ kill_end()
 	[[ $output == *"capture $dir/out/wire.pcapng: "*" all RoCEv2, 0 malformed"* ]]
 }
 
+@test "test_demo_over_ipv6" {
+	run scripts/demo -6 -o "$dir/out" -t 5000 -n 2000 "$dir/file"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"SHA-256 "*" match"* ]]
+	[[ $output == *" all RoCEv2, 0 malformed"* ]]
+	tshark -r "$dir/out/wire.pcapng" -Y '!ipv6' >"$dir/not-v6"
+	[ ! -s "$dir/not-v6" ]
+}
+
 @test "test_demo_one_byte_file" {
 	printf x >"$dir/one"
 	run scripts/demo -o "$dir/out" -t 5000 -n 100 "$dir/one"

@@ -39,7 +39,7 @@ static void judge(struct nic *nic, struct nic_queue *q,
 	struct wbell_err err = { "" };
 	struct wbell_prov_stat stat;
 	uint32_t peer = 0;
-	uint8_t ip[4];
+	uint8_t gid[GID_SIZE];
 
 	if (nic_queue_connect(q, a, &peer, &err)) {
 		must(strlen(err.text) < sizeof(err.text));
@@ -48,8 +48,8 @@ static void judge(struct nic *nic, struct nic_queue *q,
 	}
 	must(peer > 1 && peer < ROCE_QPN_MULTICAST);
 	must(!nic_queue_stat(q, &stat) && stat.path_mtu >= 256);
-	if (nic_unresolved(nic, &ip, 1))
-		nic_resolved(nic, ip, (const uint8_t[6]){ 2, 0, 0, 0, 0, 9 });
+	if (nic_unresolved(nic, 1000000, &gid, 1))
+		nic_resolved(nic, gid, (const uint8_t[6]){ 2, 0, 0, 0, 0, 9 });
 	nic_tx(nic, 1000000, &f, 1);
 }
 
@@ -61,7 +61,6 @@ static void address(struct input *in)
 	uint64_t doorbell = 0;
 	struct nic_attr na = { .max_queues = 1,
 			       .doorbells = &doorbell,
-			       .ip = { 192, 0, 2, 1 },
 			       .mac = { 2, 0, 0, 0, 0, 1 },
 			       .path_mtu = 1024 };
 	struct wbell_prov_queue qa = {
@@ -79,12 +78,17 @@ static void address(struct input *in)
 	struct wbell_err err;
 	struct nic_queue *q;
 	struct nic *nic;
+	uint8_t how = take(in, 1);
 	uint32_t qpn;
 
+	if (how & 2)
+		na.gid[0] = 0xfd;
+	else
+		gid_set_ipv4(na.gid, (const uint8_t[4]){ 192, 0, 2, 1 });
 	must(!nic_create(&na, &nic));
 	must(!nic_queue_create(nic, &qa, &q, &qpn, &err));
 	must(!nic_queue_address(q, &a)); /* a good one, then changed */
-	if (take(in, 1) & 1)
+	if (how & 1)
 		change(in, a.bytes, sizeof(a.bytes));
 	else
 		take_bytes(in, a.bytes, sizeof(a.bytes));

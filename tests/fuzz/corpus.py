@@ -116,6 +116,7 @@ def main():
 
     boot = os.path.join(top, "boot")
     put(boot, "address", b"\x01\x01\x00")
+    put(boot, "address6", b"\x01\x03\x00")
     for kind, size in ((1, 24 + 128), (2, 24 + 128), (3, 0), (4, 81), (5, 81)):
         head = b"WBDP" + struct.pack(">HHI", 1, kind, size)
         alive = b"WBDP" + struct.pack(">HHI", 1, 6, 0)

@@ -72,7 +72,7 @@ static void make_side(struct side *s, uint8_t n, uint64_t first)
 	struct nic_attr a = {
 		.max_queues = 2,
 		.doorbells = s->doorbells,
-		.ip = { 192, 0, 2, n },
+		.gid = { GID_IPV4(192, 0, 2, n) },
 		.mac = { 2, 0, 0, 0, 0, n },
 		.path_mtu = 1024,
 		.seed = n,
@@ -96,7 +96,7 @@ static void join(struct duo *d)
 	for (unsigned k = 0; k < 4; k++) {
 		struct side *s = &d->side[k & 1], *peer = &d->side[!(k & 1)];
 		const uint8_t n = (uint8_t)(2 - (k & 1));
-		const uint8_t ip[4] = { 192, 0, 2, n };
+		const uint8_t gid[GID_SIZE] = { GID_IPV4(192, 0, 2, n) };
 		const uint8_t mac[6] = { 2, 0, 0, 0, 0, n };
 		struct wbell_address a;
 		struct wbell_err err;
@@ -104,7 +104,7 @@ static void join(struct duo *d)
 
 		must(!nic_queue_address(peer->q[k / 2], &a));
 		must(!nic_queue_connect(s->q[k / 2], &a, &qpn, &err));
-		nic_resolved(s->nic, ip, mac);
+		nic_resolved(s->nic, gid, mac);
 	}
 }
 

@@ -66,15 +66,10 @@ static int find_server(struct link *l, const char *host, unsigned port)
 void boot_open(struct boot *b, struct link *l, const char *host, unsigned port)
 {
 	struct timeval t = { .tv_sec = 5 };
-	struct sockaddr_in peer;
-	socklen_t len = sizeof(peer);
 
 	b->link = l;
 	b->client = host;
 	b->fd = host ? find_server(l, host, port) : take_client(l, port);
-	if (getpeername(b->fd, (struct sockaddr *)&peer, &len))
-		die("cannot tell who the peer is: %s", strerror(errno));
-	memcpy(b->peer, &peer.sin_addr, 4);
 	/* Sends are short: a peer that takes none for so long is dead. */
 	setsockopt(b->fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
 }

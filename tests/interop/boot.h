@@ -12,7 +12,6 @@ struct boot {
 	struct link *link;
 	int fd;
 	bool client;
-	uint8_t peer[4]; /* its IPv4 address */
 };
 
 /* What one end tells of itself. */

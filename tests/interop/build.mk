@@ -3,7 +3,7 @@
 
 INTEROP_BIN := $(B)/tests/interop
 INTEROP_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/interop/*.c)) \
-	$(B)/obj/dpdk_path/port/arp.o
+	$(NEIGHBOUR_SRC:%.c=$(B)/obj/%.o)
 
 # One program for each kernel: each has a time limit of its own.
 INTEROP_TESTS := $(INTEROP_BIN)/rxe_6.1 $(INTEROP_BIN)/rxe_6.12

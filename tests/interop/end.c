@@ -92,7 +92,6 @@ void end_open(struct end *e, const struct link_attr *link, size_t mem_len)
 	boot_open(&e->boot, &e->link, e->attr.host, e->attr.port);
 }
 
-/* The MAC is that of the peer's TCP address, also for a path of IPv6. */
 static void set_path(struct end *e, struct roce_peer *p)
 {
 	bool mapped = !memcmp(e->theirs.gid, v4_mapped, 12);
@@ -104,7 +103,7 @@ static void set_path(struct end *e, struct roce_peer *p)
 	p->v6 = e->attr.v6;
 	memcpy(p->ip6, e->theirs.gid, 16);
 	memcpy(p->ip, e->theirs.gid + 12, 4);
-	link_resolve(&e->link, e->boot.peer, p->mac);
+	link_resolve(&e->link, e->theirs.gid, p->mac);
 	p->has_mac = true;
 }
 

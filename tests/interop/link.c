@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "link.h"
-#include "neighbour.h"
 
 #define ETHERTYPE_ALL 3 /* ETH_P_ALL */
 #define IDLE_MS	      1
@@ -64,6 +63,18 @@ static void open_socket(struct link *l)
 	setsockopt(l->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 }
 
+static void meet_neighbours(struct link *l, const struct link_attr *attr)
+{
+	static const uint8_t none[GID_SIZE];
+	uint8_t gid[GID_SIZE];
+
+	gid_set_ipv4(gid, attr->ip);
+	if (neighbours_create(gid, attr->mac, &l->v4) ||
+	    (!gid_equal(attr->ip6, none) &&
+	     neighbours_create(attr->ip6, attr->mac, &l->v6)))
+		die("cannot make the neighbours: out of memory");
+}
+
 void link_open(struct link *l, const struct link_attr *attr)
 {
 	struct roce_dev_attr dev = { .max_qp = 4, .max_mr = 4, .max_ah = 1 };
@@ -77,15 +88,16 @@ void link_open(struct link *l, const struct link_attr *attr)
 	memcpy(dev.ip6, attr->ip6, 16);
 	memcpy(dev.mac, attr->mac, 6);
 	open_socket(l);
-	if (roce_dev_create(&dev, &l->dev) ||
-	    arp_create(attr->ip, attr->mac, &l->arp))
+	meet_neighbours(l, attr);
+	if (roce_dev_create(&dev, &l->dev))
 		die("cannot make the device: out of memory");
 }
 
 void link_close(struct link *l)
 {
 	roce_dev_destroy(l->dev);
-	arp_destroy(l->arp);
+	neighbours_destroy(l->v4);
+	neighbours_destroy(l->v6);
 	close(l->fd);
 }
 
@@ -117,33 +129,24 @@ static void put(struct link *l, const uint8_t *data, uint32_t len)
 	}
 }
 
-static void take_arp(struct link *l, const uint8_t *data, uint32_t len)
+static bool take_neighbour(struct link *l, struct neighbours *n,
+			   const uint8_t *data, uint32_t len)
 {
-	struct arp_news news;
+	struct neighbour_news news;
 
-	arp_rx(l->arp, link_now(), data, len, &news);
+	if (!n || !neighbours_rx(n, link_now(), data, len, &news))
+		return false;
 	if (news.reply)
-		put(l, news.out, ARP_FRAME);
-	if (news.learned) {
-		l->learned = true;
-		memcpy(l->peer_ip, news.ip, 4);
-		memcpy(l->peer_mac, news.mac, 6);
-	}
+		put(l, news.out, news.reply);
+	return true;
 }
 
 /* The interface is the kernel's too: what is not to our MAC is none of ours. */
 static bool take(struct link *l, const uint8_t *data, uint32_t len)
 {
-	if (len < 14)
+	if (len < 14 || take_neighbour(l, l->v4, data, len) ||
+	    take_neighbour(l, l->v6, data, len))
 		return false;
-	if (data[12] == 0x08 && data[13] == 0x06) {
-		take_arp(l, data, len);
-		return false;
-	}
-	if (neighbour_reply(data, len, &l->attr, l->reply)) {
-		put(l, l->reply, NEIGHBOUR_FRAME);
-		return false;
-	}
 	return !memcmp(data, l->attr.mac, 6);
 }
 
@@ -179,13 +182,21 @@ static bool request(const struct roce_frame *f)
 	       opcode == ROCE_RC_FETCH_ADD;
 }
 
+static void speak(struct link *l, struct neighbours *n)
+{
+	uint8_t frame[NEIGHBOUR_FRAME];
+	uint32_t len;
+
+	while (n && (len = neighbours_tx(n, link_now(), frame)))
+		put(l, frame, len);
+}
+
 static unsigned transmit(struct link *l)
 {
-	uint8_t arp[ARP_FRAME];
 	unsigned i, n;
 
-	while (arp_tx(l->arp, link_now(), arp))
-		put(l, arp, ARP_FRAME);
+	speak(l, l->v4);
+	speak(l, l->v6);
 	for (i = 0; i < LINK_BURST; i++) {
 		l->frame[i].data = l->buf[i];
 		l->frame[i].room = LINK_FRAME;
@@ -240,8 +251,10 @@ void link_drain(struct link *l, uint64_t ns)
 			poll(&p, 1, IDLE_MS);
 }
 
-void link_resolve(struct link *l, const uint8_t ip[4], uint8_t mac[6])
+void link_resolve(struct link *l, const uint8_t gid[GID_SIZE], uint8_t mac[6])
 {
-	while (!arp_want(l->arp, link_now(), ip, mac))
+	struct neighbours *n = gid_is_ipv4(gid) ? l->v4 : l->v6;
+
+	while (!neighbours_want(n, link_now(), gid, mac))
 		link_turn(l, -1);
 }

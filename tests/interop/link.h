@@ -9,11 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../../dpdk_path/port/arp.h"
+#include "../../dpdk_path/port/neighbour.h"
 #include "../../dpdk_path/roce/core.h"
 
 #define LINK_BURST 32
-#define LINK_REPLY 86	/* a neighbour advertisement */
 #define LINK_FRAME 4608 /* bytes; a path MTU of 4096 and all headers */
 
 struct link_attr {
@@ -31,12 +30,9 @@ struct link {
 	uint64_t random;
 	uint64_t lost;
 	struct roce_dev *dev;
-	struct arp *arp;
-	bool learned; /* peer_ip is at peer_mac */
-	uint8_t peer_ip[4], peer_mac[6];
+	struct neighbours *v4, *v6; /* v6 NULL: no IPv6 address */
 	void (*comp)(void *user, const struct roce_comp *c);
 	void *user;
-	uint8_t reply[LINK_REPLY];
 	uint8_t buf[LINK_BURST][LINK_FRAME];
 	struct roce_frame frame[LINK_BURST];
 };
@@ -52,6 +48,7 @@ void link_close(struct link *l);
 void link_turn(struct link *l, int fd);
 /* Turns until the wire was silent for ns. */
 void link_drain(struct link *l, uint64_t ns);
-void link_resolve(struct link *l, const uint8_t ip[4], uint8_t mac[6]);
+/* By ARP or neighbour discovery; dies with the program's time. */
+void link_resolve(struct link *l, const uint8_t gid[GID_SIZE], uint8_t mac[6]);
 
 #endif /* INTEROP_LINK_H */

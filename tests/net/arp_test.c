@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "arp.h"
+#include "neighbour.h"
 
 #define MS 1000000ULL
 
@@ -22,24 +22,44 @@ static const uint8_t peer_mac[6] = { 2, 0, 0, 0, 0, 2 };
 static const uint8_t other_mac[6] = { 2, 0, 0, 0, 0, 3 };
 static const uint8_t all[6] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
-static struct arp *a;
-static struct arp_news news;
-static uint8_t out[ARP_FRAME];
+#define ARP_FRAME 60 /* the least that Ethernet has, without FCS */
+
+static struct neighbours *a;
+static struct neighbour_news news;
+static uint8_t out[NEIGHBOUR_FRAME];
+
+static struct neighbours *make(void)
+{
+	struct neighbours *n;
+	uint8_t gid[GID_SIZE];
+
+	gid_set_ipv4(gid, our_ip);
+	assert_int_equal(neighbours_create(gid, our_mac, &n), 0);
+	return n;
+}
+
+static bool want(uint64_t now, const uint8_t *ip, uint8_t *mac)
+{
+	uint8_t gid[GID_SIZE];
+
+	gid_set_ipv4(gid, ip);
+	return neighbours_want(a, now, gid, mac);
+}
 
 static int setup(void **state)
 {
 	unsigned i;
 
-	assert_int_equal(arp_create(our_ip, our_mac, &a), 0);
+	a = make();
 	/* The announcements are tested alone. */
 	for (i = 0; i < 3; i++)
-		assert_true(arp_tx(a, i * 1000 * MS, out));
+		assert_true(neighbours_tx(a, i * 1000 * MS, out));
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	arp_destroy(a);
+	neighbours_destroy(a);
 	return 0;
 }
 
@@ -65,7 +85,7 @@ static void receive(uint64_t now, uint8_t op, const uint8_t *sha,
 	uint8_t f[ARP_FRAME];
 
 	frame(f, op, sha, spa, tpa);
-	arp_rx(a, now, f, sizeof(f), &news);
+	neighbours_rx(a, now, f, sizeof(f), &news);
 }
 
 static void test_arp_request_is_answered(void **state)
@@ -99,22 +119,22 @@ static void test_arp_probe_is_answered(void **state)
 
 static void test_arp_asks_then_learns(void **state)
 {
-	uint8_t mac[6], want[ARP_FRAME];
+	uint8_t mac[6], ask[ARP_FRAME];
 	uint64_t t = 10000 * MS;
 
-	assert_false(arp_want(a, t, peer_ip, mac));
-	assert_true(arp_tx(a, t, out));
-	frame(want, 1, our_mac, our_ip, peer_ip);
-	assert_memory_equal(out, want, ARP_FRAME);
-	assert_false(arp_tx(a, t, out));
+	assert_false(want(t, peer_ip, mac));
+	assert_true(neighbours_tx(a, t, out));
+	frame(ask, 1, our_mac, our_ip, peer_ip);
+	assert_memory_equal(out, ask, ARP_FRAME);
+	assert_false(neighbours_tx(a, t, out));
 	receive(t + 1, 2, peer_mac, peer_ip, our_ip);
 	assert_true(news.learned);
-	assert_memory_equal(news.ip, peer_ip, 4);
+	assert_memory_equal(gid_ipv4(news.gid), peer_ip, 4);
 	assert_memory_equal(news.mac, peer_mac, 6);
 	assert_false(news.reply);
-	assert_true(arp_want(a, t + 2, peer_ip, mac));
+	assert_true(want(t + 2, peer_ip, mac));
 	assert_memory_equal(mac, peer_mac, 6);
-	assert_false(arp_tx(a, t + 5000 * MS, out));
+	assert_false(neighbours_tx(a, t + 5000 * MS, out));
 }
 
 static void test_arp_retries_as_long_as_wanted(void **state)
@@ -124,8 +144,8 @@ static void test_arp_retries_as_long_as_wanted(void **state)
 	unsigned asked = 0;
 
 	for (t = t0; t < t0 + 60000 * MS; t += MS) {
-		assert_false(arp_want(a, t, peer_ip, mac));
-		if (!arp_tx(a, t, out))
+		assert_false(want(t, peer_ip, mac));
+		if (!neighbours_tx(a, t, out))
 			continue;
 		if (last) {
 			assert_true(t - last >= gap);
@@ -143,9 +163,9 @@ static void test_arp_forgets_what_nobody_wants(void **state)
 	uint64_t t = 10000 * MS;
 	uint8_t mac[6];
 
-	assert_false(arp_want(a, t, peer_ip, mac));
-	assert_true(arp_tx(a, t, out));
-	assert_false(arp_tx(a, t + ARP_FORGET_NS + MS, out));
+	assert_false(want(t, peer_ip, mac));
+	assert_true(neighbours_tx(a, t, out));
+	assert_false(neighbours_tx(a, t + NEIGHBOUR_FORGET_NS + MS, out));
 	receive(t, 2, peer_mac, peer_ip, our_ip);
 	assert_false(news.learned);
 }
@@ -154,7 +174,7 @@ static void test_arp_peer_changes_mac(void **state)
 {
 	uint8_t mac[6];
 
-	arp_want(a, 0, peer_ip, mac);
+	want(0, peer_ip, mac);
 	receive(1, 2, peer_mac, peer_ip, our_ip);
 	assert_true(news.learned);
 	receive(2, 2, peer_mac, peer_ip, our_ip);
@@ -170,7 +190,7 @@ static void test_arp_unasked_reply_is_not_learned(void **state)
 
 	receive(0, 2, peer_mac, peer_ip, our_ip);
 	assert_false(news.learned);
-	assert_false(arp_want(a, 1, peer_ip, mac));
+	assert_false(want(1, peer_ip, mac));
 }
 
 static void test_arp_conflict_is_told(void **state)
@@ -186,23 +206,22 @@ static void test_arp_conflict_is_told(void **state)
 static void test_arp_announces_itself(void **state)
 {
 	uint8_t want[ARP_FRAME];
-	struct arp *b;
+	struct neighbours *b = make();
 
-	assert_int_equal(arp_create(our_ip, our_mac, &b), 0);
-	assert_true(arp_tx(b, 5 * MS, out));
+	assert_true(neighbours_tx(b, 5 * MS, out));
 	frame(want, 1, our_mac, our_ip, our_ip);
 	assert_memory_equal(out, want, ARP_FRAME);
-	assert_false(arp_tx(b, 6 * MS, out));
-	arp_destroy(b);
+	assert_false(neighbours_tx(b, 6 * MS, out));
+	neighbours_destroy(b);
 }
 
 static void bad(const uint8_t *f, uint32_t len)
 {
-	uint64_t before = arp_counter(a, ARP_C_BAD);
+	uint64_t before = neighbours_counter(a, NEIGHBOUR_C_BAD);
 
-	arp_rx(a, 0, f, len, &news);
+	neighbours_rx(a, 0, f, len, &news);
 	assert_false(news.reply || news.learned || news.conflict);
-	assert_int_equal(arp_counter(a, ARP_C_BAD), before + 1);
+	assert_int_equal(neighbours_counter(a, NEIGHBOUR_C_BAD), before + 1);
 }
 
 static void test_arp_hostile_frames_are_counted(void **state)
@@ -212,13 +231,16 @@ static void test_arp_hostile_frames_are_counted(void **state)
 	uint8_t f[ARP_FRAME], mac[6];
 	unsigned i;
 
-	arp_want(a, 0, peer_ip, mac);
+	want(0, peer_ip, mac);
 	frame(f, 1, peer_mac, peer_ip, our_ip);
 	for (i = 0; i < 42; i++) {
 		uint8_t *cut = malloc(i + 1); /* ASan: no byte past it */
 
 		memcpy(cut, f, i);
-		bad(cut, i);
+		if (i < 14) /* not even an EtherType */
+			assert_false(neighbours_rx(a, 0, cut, i, &news));
+		else
+			bad(cut, i);
 		free(cut);
 	}
 	for (i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
@@ -243,18 +265,19 @@ static void test_arp_full_table_keeps_going(void **state)
 	for (i = 0; i < 300; i++) {
 		ip[2] = i >> 8;
 		ip[3] = i;
-		assert_false(arp_want(a, t, ip, mac));
+		assert_false(want(t, ip, mac));
 	}
-	assert_int_equal(arp_counter(a, ARP_C_FULL), 300 - ARP_MAX);
-	while (arp_tx(a, t, out))
+	assert_int_equal(neighbours_counter(a, NEIGHBOUR_C_FULL),
+			 300 - NEIGHBOUR_MAX);
+	while (neighbours_tx(a, t, out))
 		asked++;
-	assert_int_equal(asked, ARP_MAX);
+	assert_int_equal(asked, NEIGHBOUR_MAX);
 	/* A known one makes room: it can be asked for again. */
 	ip[2] = ip[3] = 0;
 	receive(t, 2, peer_mac, ip, our_ip);
 	assert_true(news.learned);
-	assert_false(arp_want(a, t, peer_ip, mac));
-	assert_true(arp_tx(a, t, out));
+	assert_false(want(t, peer_ip, mac));
+	assert_true(neighbours_tx(a, t, out));
 	assert_memory_equal(out + 38, peer_ip, 4);
 }
 

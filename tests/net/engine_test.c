@@ -3,111 +3,13 @@
  * The engine through libwarpbell: its thread, its manners in somebody else's
  * process, and what it says of its link.
  */
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
-#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include <wbell/device.h>
-#include <wbell/wbell.h>
-
-#define SIZE 65536
-#define ACCESS                                                        \
-	(WBELL_LOCAL_WRITE | WBELL_REMOTE_WRITE | WBELL_REMOTE_READ | \
-	 WBELL_REMOTE_ATOMIC)
-
-struct end {
-	struct wbell_ctx *ctx;
-	struct wbell_mem *mem;
-	struct wbell_queue *queue;
-	struct wbell_dqueue *dq;
-	uint8_t *buf;
-};
-
-static void sh(const char *command)
-{
-	int rc = system(command);
-
-	if (rc)
-		fail_msg("'%s' gave %d", command, rc);
-}
-
-static struct wbell_ctx *open_wire(const char *wire, uint32_t flags)
-{
-	struct wbell_open_attr attr = { .size = sizeof(attr),
-					.wire = wire,
-					.provider = "engine",
-					.flags = flags };
-	struct wbell_ctx *ctx;
-
-	if (wbell_open(&attr, &ctx))
-		fail_msg("%s: %s", wire, wbell_error(NULL));
-	return ctx;
-}
-
-static void make_queue(struct end *e)
-{
-	if (wbell_queue_create(e->ctx, NULL, &e->queue) ||
-	    wbell_queue_device(e->queue, &e->dq))
-		fail_msg("queue: %s", wbell_error(e->ctx));
-}
-
-static void open_end(struct end *e, const char *wire)
-{
-	e->ctx = open_wire(wire, 0);
-	e->buf = calloc(1, SIZE);
-	assert_non_null(e->buf);
-	assert_int_equal(
-		wbell_mem_register(e->ctx, e->buf, SIZE, ACCESS, &e->mem), 0);
-	make_queue(e);
-}
-
-static void close_end(struct end *e)
-{
-	assert_int_equal(wbell_queue_destroy(e->queue), 0);
-	assert_int_equal(wbell_mem_deregister(e->mem), 0);
-	assert_int_equal(wbell_close(e->ctx), 0);
-	free(e->buf);
-}
-
-static void join(struct wbell_queue *a, struct wbell_queue *b)
-{
-	struct wbell_address at_a, at_b;
-
-	assert_int_equal(wbell_queue_address(a, &at_a), 0);
-	assert_int_equal(wbell_queue_address(b, &at_b), 0);
-	assert_int_equal(wbell_queue_connect(a, &at_b), 0);
-	assert_int_equal(wbell_queue_connect(b, &at_a), 0);
-}
-
-static int put(struct end *from, struct end *to, uint32_t n)
-{
-	struct wbell_ticket t;
-	int rc;
-
-	rc = wbell_put(from->dq, (uintptr_t)from->buf,
-		       wbell_mem_lkey(from->mem), (uintptr_t)to->buf,
-		       wbell_mem_rkey(to->mem), n, &t);
-	return rc ? rc : wbell_wait(from->dq, t, wbell_deadline_us(10000000));
-}
+#include "ends.h"
 
 static void open_pair(struct end *a, struct end *b, const char *wire)
 {
@@ -151,6 +53,57 @@ static void test_engine_loops_to_itself(void **state)
 	assert_memory_equal(a.buf, a.buf + 100, 100);
 	assert_int_equal(wbell_queue_destroy(b.queue), 0);
 	close_end(&a);
+}
+
+struct lines {
+	unsigned warnings;
+	char last[256];
+};
+
+static void keep_warning(void *arg, int level, const char *text)
+{
+	struct lines *l = arg;
+
+	if (level != WBELL_LOG_WARN)
+		return;
+	l->warnings++;
+	snprintf(l->last, sizeof(l->last), "%s", text);
+}
+
+static void test_engine_warns_of_link_local(void **state)
+{
+	struct lines lines = { 0 };
+	struct wbell_open_attr attr = { .size = sizeof(attr),
+					.provider = "engine",
+					.log = keep_warning,
+					.log_arg = &lines };
+	struct wbell_ctx *ctx;
+
+	attr.wire = "ring:ll,ip=fd09::1/64";
+	assert_int_equal(wbell_open(&attr, &ctx), 0);
+	wbell_close(ctx);
+	assert_int_equal(lines.warnings, 0);
+	attr.wire = "ring:ll,ip=fe80::1/64";
+	assert_int_equal(wbell_open(&attr, &ctx), 0);
+	wbell_close(ctx);
+	assert_int_equal(lines.warnings, 1);
+	assert_non_null(strstr(lines.last, "address fe80::1 is link-local"));
+	assert_non_null(strstr(lines.last, "such as fd00::1/64"));
+}
+
+static void test_engine_refuses_other_family(void **state)
+{
+	struct end a, b;
+	struct wbell_address at;
+
+	open_end(&a, "ring:fam,ip=fd09::1/64");
+	open_end(&b, "ring:fam,ip=10.9.0.2/24");
+	assert_int_equal(wbell_queue_address(b.queue, &at), 0);
+	assert_int_equal(wbell_queue_connect(a.queue, &at), -EINVAL);
+	assert_non_null(
+		strstr(wbell_error(a.ctx), "10.9.0.2 is an IPv4 address"));
+	close_end(&a);
+	close_end(&b);
 }
 
 /* Nothing on stdout and stderr, whatever is opened and refused. */
@@ -335,54 +288,6 @@ static void test_engine_peer_gone_ends_in_error(void **state)
 	close_end(&a);
 }
 
-/* ---- on a veth, in a network namespace of this process ---- */
-
-static int has_namespace;
-
-static int setup_veth(void **state)
-{
-	if (!has_namespace)
-		return 0;
-	sh("ip link add wbA type veth peer name wbB");
-	sh("ip link set wbA addrgenmode none; ip link set wbB addrgenmode "
-	   "none");
-	sh("ip link set wbA mtu 4200 up; ip link set wbB mtu 4200 up");
-	return 0;
-}
-
-static int teardown_veth(void **state)
-{
-	return has_namespace ? system("ip link del wbA 2>/dev/null") < 0 : 0;
-}
-
-static int open_raw(const char *interface)
-{
-	struct sockaddr_ll sll = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = if_nametoindex(interface),
-	};
-	int fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
-
-	assert_true(fd >= 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&sll, sizeof(sll)), 0);
-	return fd;
-}
-
-/* The next frame with these bytes at `at`, or fails after 2 s. */
-static void await(int fd, uint8_t *b, unsigned at, const void *bytes, size_t n)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	ssize_t len;
-
-	while (poll(&pfd, 1, 2000) > 0) {
-		len = read(fd, b, 2048);
-		if (len >= (ssize_t)(at + n) && !memcmp(b + at, bytes, n))
-			return;
-	}
-	fail_msg("no such frame");
-}
-
 static void test_engine_answers_arp(void **state)
 {
 	static const uint8_t request[42] = {
@@ -480,6 +385,8 @@ int main(void)
 		cmocka_unit_test(test_engine_prints_nothing),
 		cmocka_unit_test(test_engine_thread_moves_bytes),
 		cmocka_unit_test(test_engine_loops_to_itself),
+		cmocka_unit_test(test_engine_warns_of_link_local),
+		cmocka_unit_test(test_engine_refuses_other_family),
 		cmocka_unit_test(test_engine_thread_takes_no_signal),
 		cmocka_unit_test(test_engine_pins_its_thread),
 		cmocka_unit_test(test_engine_control_calls_under_load),

@@ -90,13 +90,70 @@ faults=',fault=drop=0.02+dup=0.02+reorder=0.02+corrupt=0.02+seed='
 with_faults() { # WIRE SEED OPTION...
 	local kind=$1 seed=$2
 	shift 2
-	"${kind}_talk" "$faults$seed" "$faults$((seed + 100))" "seed=$seed" \
-		"$@" || return 1
+	"${kind}_talk" "${faults/@/1}$seed" "${faults/@/2}$((seed + 100))" \
+		"seed=$seed" "$@" || return 1
 	# It must have met them all.
 	for c in drop dup reorder corrupt; do
 		[ "$(value client "fault_$c")" -gt 0 ] || return 1
 	done
 	[ "$(value server rx_drop_bad_icrc)" -gt 0 ]
+}
+
+# What a payload might be is guessed by these: payloads here are random.
+guesses=(smc smb_direct rpcordma nvme-rdma lnet iser infiniband_sdp drbd)
+
+# dissect SIDE OPTION...: what came to this side
+dissect() {
+	tshark -n -r "$tmp/$1.pcapng" --disable-heuristic eth_over_ib \
+		"${guesses[@]/#/--disable-protocol=}" "${@:2}" 2>>"$tmp/tshark"
+}
+
+# What tshark must find in what came to SIDE from the engine US, which it asked
+# for: US is asked for and told, US asks and tells its group, RoCEv2 comes in
+# the one flow of its queue, and nothing is malformed.
+judge_side() { # SIDE US
+	local what
+	for what in "icmpv6.type == 135 && ipv6.src == $2" \
+		"icmpv6.type == 136 && icmpv6.nd.na.target_address == $2" \
+		"icmpv6.type == 131 && ipv6.src == ::" \
+		"infiniband && ipv6.src == $2"; do
+		[ -n "$(dissect "$1" -c 1000 -Y "$what")" ] && continue
+		echo "$1: no frame with $what" >"$tmp/judge.err"
+		return 1
+	done
+	dissect "$1" -Y '_ws.malformed || icmpv6.checksum.status == "Bad"' \
+		>"$tmp/judge.err"
+	[ ! -s "$tmp/judge.err" ] &&
+		[ "$(dissect "$1" -Y "infiniband && ipv6.src == $2" -T fields \
+			-e ipv6.flow -e udp.srcport | sort -u | wc -l)" = 1 ]
+}
+
+# watch SIDE NAMESPACE: frames that a packet socket sends past the kernel's
+# queues are seen only where they arrive.
+watch() {
+	ip netns exec "$2" tshark -n -i wb0 -w "$tmp/$1.pcapng" -s 200 \
+		>/dev/null 2>"$tmp/$1.watch" &
+	watchers+=($!)
+	for _ in $(seq 100); do
+		grep -q 'Capture started' "$tmp/$1.watch" && break
+		sleep 0.1
+	done
+}
+
+# watched COMMAND...: with tshark at both ends of the veth
+watched() {
+	local watchers=() rc=0
+	if ! command -v tshark >/dev/null; then
+		"$@"
+		return
+	fi
+	watch server "$a"
+	watch client "$b"
+	"$@" || rc=1
+	sleep 0.5
+	kill -INT "${watchers[@]}"
+	wait "${watchers[@]}"
+	[ "$rc" = 0 ] && judge_side server fd09::2 && judge_side client fd09::1
 }
 
 captured() {
@@ -160,6 +217,10 @@ test_case test_two_memif_polled memif_talk '' '' ops=5000 polled
 test_case test_two_memif_thread memif_talk '' '' ops=5000
 test_case test_two_memif_path_mtu_256 memif_talk '' '' ops=2000 path_mtu=256
 test_case test_two_memif_large memif_talk '' '' ops=300 max=1048576
+test_case test_two_memif_ipv6 memif_talk ',ip=fd09::1/64' ',ip=fd09::2/64' \
+	ops=5000
+test_case test_two_memif_ipv6_link_local memif_talk ',ip=fe80::1' \
+	',ip=fe80::2' ops=1000 path_mtu=256
 for seed in 1 2 3; do
 	test_case "test_two_memif_faults_seed_$seed" \
 		with_faults memif $seed ops=3000
@@ -175,9 +236,16 @@ if make_veth 1500 2>/dev/null; then
 	test_case test_two_veth_mtu_1500 veth_talk ',ip=10.9.0.1/24' \
 		',ip=10.9.0.2/24' ops=2000
 	test_case test_two_veth_faults with_faults veth 5 ops=2000
+	test_case test_two_veth_ipv6_seen_by_tshark watched veth_talk \
+		',ip=fd09::1/64' ',ip=fd09::2/64' ops=500
+	faults=",ip=fd09::@/64$faults"
+	test_case test_two_veth_ipv6_faults with_faults veth 7 ops=2000
 	ip -n "$a" link set wb0 mtu 4200
 	ip -n "$b" link set wb0 mtu 4200
 	test_case test_two_veth_mtu_4200 veth_talk '' '' ops=2000 max=65536
+	test_case test_two_veth_ipv6_faults_4200 with_faults veth 8 ops=1000 \
+		max=65536
+	faults=${faults#*/64}
 	test_case test_two_veth_faults_4200 with_faults veth 6 ops=1000 max=65536
 else
 	number=$((number + 1))

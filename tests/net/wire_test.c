@@ -38,10 +38,11 @@ static void test_wire_defaults(void **state)
 	accept("ring:a");
 	assert_int_equal(w.kind, WIRE_RING);
 	assert_string_equal(w.arg, "a");
-	assert_int_equal(w.ip[0], 169);
-	assert_int_equal(w.ip[1], 254);
-	assert_in_range(w.ip[2], 1, 254); /* RFC 3927 2.1 */
-	assert_int_equal(w.ip[3], w.mac[5]);
+	assert_true(gid_is_ipv4(w.gid));
+	assert_int_equal(w.gid[12], 169);
+	assert_int_equal(w.gid[13], 254);
+	assert_in_range(w.gid[14], 1, 254); /* RFC 3927 2.1 */
+	assert_int_equal(w.gid[15], w.mac[5]);
 	assert_int_equal(w.mac[0] & 3, 2);
 	assert_int_equal(w.mtu, 0);
 	assert_false(w.has_fault);
@@ -60,7 +61,7 @@ static void test_wire_mac_differs_each_time(void **state)
 
 static void test_wire_key_values(void **state)
 {
-	static const uint8_t ip[] = { 10, 1, 2, 3 };
+	static const uint8_t gid[] = { GID_IPV4(10, 1, 2, 3) };
 	static const uint8_t mac[] = { 2, 0, 0xaB, 0, 0, 1 };
 
 	accept("memif:/tmp/s,role=client,ip=10.1.2.3/24,"
@@ -68,7 +69,7 @@ static void test_wire_key_values(void **state)
 	       "fault=drop=0.5+dup=1+reorder=0+corrupt=0.25+seed=7");
 	assert_int_equal(w.kind, WIRE_MEMIF);
 	assert_int_equal(w.role, WIRE_ROLE_CLIENT);
-	assert_memory_equal(w.ip, ip, 4);
+	assert_memory_equal(w.gid, gid, GID_SIZE);
 	assert_int_equal(w.prefix, 24);
 	assert_memory_equal(w.mac, mac, 6);
 	assert_int_equal(w.mtu, 1500);
@@ -116,8 +117,9 @@ static void test_wire_bad_key(void **state)
 
 static void test_wire_bad_address(void **state)
 {
-	refuse("ring:a,ip=10.0.0", "is no IPv4 address");
-	refuse("ring:a,ip=10.0.0.256", "is no IPv4 address");
+	refuse("ring:a,ip=10.0.0", "is no IPv4 or IPv6 address");
+	refuse("ring:a,ip=10.0.0.256", "is no IPv4 or IPv6 address");
+	refuse("ring:a,ip=", "is no IPv4 or IPv6 address");
 	refuse("ring:a,ip=10.0.0.1/33", "is not 1..32");
 	refuse("ring:a,ip=10.0.0.1/0", "is not 1..32");
 	refuse("ring:a,ip=10.0.0.1/", "is not 1..32");
@@ -135,6 +137,52 @@ static void test_wire_bad_address(void **state)
 	refuse("ring:a,mac=2:000:00:00:00:01x", "is not six bytes");
 	refuse("ring:a,mac=01:00:00:00:00:01", "group or zero");
 	refuse("ring:a,mac=00:00:00:00:00:00", "group or zero");
+}
+
+static void test_wire_ipv6(void **state)
+{
+	static const uint8_t gid[] = { 0xfd, 9, 0, 0, 0, 0,    0,    0,
+				       0,    0, 0, 0, 0, 0xab, 0xcd, 0xef };
+
+	accept("ring:a,ip=fd09::ab:CDEF/64");
+	assert_memory_equal(w.gid, gid, GID_SIZE);
+	assert_int_equal(w.prefix, 64);
+	accept("ring:a,ip=fe80::1");
+	assert_int_equal(w.prefix, 0);
+	accept("ring:a,ip=fd09::/127");
+	accept("ring:a,ip=fd09::/128");
+	refuse("ring:a,ip=fd09::/64", "routers' address of its /64");
+	refuse("ring:a,ip=fd09::1/129", "is not 1..128");
+	refuse("ring:a,ip=fd09::1/0", "is not 1..128");
+	refuse("ring:a,ip=fd09::1::2", "is no IPv4 or IPv6 address");
+	refuse("ring:a,ip=fe80::1%eth0", "is no IPv4 or IPv6 address");
+	refuse("ring:a,ip=[fd09::1]", "is no IPv4 or IPv6 address");
+	refuse("ring:a,ip=::", "not a host's address");
+	refuse("ring:a,ip=::1", "not a host's address");
+	refuse("ring:a,ip=ff02::1", "not a host's address");
+	refuse("ring:a,ip=::ffff:10.0.0.1", "give ip=10.0.0.1");
+	refuse("ring:a,ip=fd09::1,ip=10.0.0.1", "given twice");
+}
+
+static bool on_link(const char *spec, const char *other)
+{
+	uint8_t gid[GID_SIZE];
+
+	accept(other);
+	memcpy(gid, w.gid, GID_SIZE);
+	accept(spec);
+	return wire_on_link(&w, gid);
+}
+
+static void test_wire_on_link(void **state)
+{
+	assert_true(on_link("ring:a,ip=10.0.0.1/24", "ring:a,ip=10.0.0.254"));
+	assert_false(on_link("ring:a,ip=10.0.0.1/24", "ring:a,ip=10.0.1.1"));
+	assert_true(on_link("ring:a,ip=10.0.0.1", "ring:a,ip=192.0.2.1"));
+	assert_true(on_link("ring:a,ip=fd09::1/63", "ring:a,ip=fd09:0:0:1::2"));
+	assert_false(
+		on_link("ring:a,ip=fd09::1/63", "ring:a,ip=fd09:0:0:2::2"));
+	assert_true(on_link("ring:a,ip=fd09::1/64", "ring:a,ip=fe80::2"));
 }
 
 static void test_wire_bad_number(void **state)
@@ -158,19 +206,29 @@ static void test_wire_bad_number(void **state)
 
 static void test_wire_path_mtu(void **state)
 {
-	assert_int_equal(wire_path_mtu(335), 0);
-	assert_int_equal(wire_path_mtu(336), 256);
-	assert_int_equal(wire_path_mtu(1500), 1024);
-	assert_int_equal(wire_path_mtu(4175), 2048);
-	assert_int_equal(wire_path_mtu(4200), 4096);
-	assert_int_equal(wire_path_mtu(9000), 4096);
+	accept("ring:a,mtu=336");
+	assert_int_equal(wire_path_mtu(&w, 335), 0);
+	assert_int_equal(wire_path_mtu(&w, 336), 256);
+	assert_int_equal(wire_path_mtu(&w, 1500), 1024);
+	assert_int_equal(wire_path_mtu(&w, 4175), 2048);
+	assert_int_equal(wire_path_mtu(&w, 4176), 4096);
+	assert_int_equal(wire_path_mtu(&w, 9000), 4096);
+	/* IPv6's header has 20 bytes more, before or behind the MTU's key */
+	accept("ring:a,mtu=356,ip=fd09::1");
+	assert_int_equal(wire_path_mtu(&w, 355), 0);
+	assert_int_equal(wire_path_mtu(&w, 1500), 1024);
+	assert_int_equal(wire_path_mtu(&w, 4195), 2048);
+	assert_int_equal(wire_path_mtu(&w, 4196), 4096);
+	refuse("ring:a,mtu=355,ip=fd09::1", "is not 356");
+	refuse("ring:a,ip=fd09::1,mtu=355", "is not 356");
 }
 
 /* Bytes of any value: an answer, never a crash or an overrun (ASan). */
 static void test_wire_hostile_bytes(void **state)
 {
-	static const char alphabet[] = "ring:memif:af_packet:,=+/.0123456789ab"
-				       "ipmacmturolefaultdropseedcapture\x80%s";
+	static const char alphabet[] =
+		"ring:memif:af_packet:,=+/.0123456789abfed::"
+		"ipmacmturolefaultdropseedcapture\x80%s";
 	char spec[96];
 	unsigned i, n;
 
@@ -196,6 +254,8 @@ int main(void)
 		cmocka_unit_test(test_wire_bad_argument),
 		cmocka_unit_test(test_wire_bad_key),
 		cmocka_unit_test(test_wire_bad_address),
+		cmocka_unit_test(test_wire_ipv6),
+		cmocka_unit_test(test_wire_on_link),
 		cmocka_unit_test(test_wire_bad_number),
 		cmocka_unit_test(test_wire_path_mtu),
 		cmocka_unit_test(test_wire_hostile_bytes),

@@ -59,6 +59,7 @@ help:
 	@echo 'make check-budget  instructions of device code, by nvcc'
 	@echo 'make check-gpu  what a machine with a GPU can run'
 	@echo 'make check-interop Linux rdma_rxe in guests as the peer'
+	@echo 'make check-dpdk24  the engine built and tested with DPDK 24.11'
 	@echo 'make soak       simulator and fuzzers until told to stop'
 	@echo 'make bench      speed, beside a floor program; build/bench/*.json'
 	@echo 'make bench-goals  every row of docs/benchmarks.md, beside peers'
@@ -96,4 +97,6 @@ $(B)/obj/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(call dirflags,$<) $(DEPS) -c $< -o $@
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# What is below $(B)/dpdk24 was built elsewhere (tests/versions/).
+-include $(shell find $(B) -path $(B)/dpdk24 -prune -o -name '*.d' -print \
+	2>/dev/null)

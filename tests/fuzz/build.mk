@@ -9,8 +9,9 @@ FUZZ_LIB := $(wildcard $(shell $(FUZZ_CC) \
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_ROCE := $(wildcard dpdk_path/roce/*.c)
 FUZZ_NIC := $(FUZZ_ROCE) $(wildcard dpdk_path/nic/*.c)
-FUZZ_NAMES := frames wqes boot
+FUZZ_NAMES := frames wqes boot neighbours
 FUZZ_frames := tests/fuzz/frames.c $(FUZZ_ROCE)
+FUZZ_neighbours := tests/fuzz/neighbours.c $(NEIGHBOUR_SRC)
 FUZZ_wqes := tests/fuzz/wqes.c $(FUZZ_NIC)
 FUZZ_boot := tests/fuzz/boot.c gpu/demo/boot.c gpu/stream.c gpu/endpoint.c userlib/host.c \
 	$(FUZZ_NIC)
@@ -48,7 +49,7 @@ $(B)/tests/fuzz/fuzz.sh: tests/fuzz/fuzz.sh $(FUZZ_BUILT)
 fuzz: $(B)/tests/fuzz/fuzz.sh
 	$(Q)$<
 
-# Three, two at a time: half of the time each (make -j2 soak has the simulator
+# Four, two at a time: half of the time each (make -j2 soak has the simulator
 # beside them).
 soak: soak-fuzz
 soak-fuzz: $(B)/tests/fuzz/fuzz.sh

@@ -37,6 +37,30 @@ def recv(qp):
     return bytes([4, qp]) + struct.pack("<HH", 0, 4096)
 
 
+def neighbours(folder):
+    """Records of tests/fuzz/neighbours.c: a want, a frame to mend, time."""
+    us, peer = (bytes.fromhex("fd09" + "00" * 13) + bytes([n]) for n in (1, 2))
+    group = bytes.fromhex("ff02" + "00" * 9 + "01ff000001")
+    mac = bytes([2, 0, 0, 0, 0, 2])
+
+    def ipv6(how, hops, following, src, dst, rest):
+        head = bytes(6) + mac + b"\x86\xdd\x60\0\0\0\0\0"
+        f = head + bytes([following, hops]) + src + dst + rest
+        return b"\0\x02\x02\0" + bytes([how]) + struct.pack("<H", len(f)) + f
+
+    later = b"\x01\xe8\x03"
+    ask = bytes([135]) + bytes(7) + us + b"\x01\x01" + mac
+    tell = bytes([136]) + bytes(3) + b"\x60\0\0\0" + peer + b"\x02\x01" + mac
+    query = bytes.fromhex("3a00050200000000") + bytes([130]) + bytes(23)
+    put(folder, "ask", ipv6(1, 255, 58, peer, group, ask) + later)
+    put(folder, "tell", ipv6(1, 255, 58, peer, us, tell) + later)
+    put(folder, "query", ipv6(2, 1, 0, b"\xfe\x80" + bytes(13) + b"\x02",
+                              b"\xff\x02" + bytes(13) + b"\x01", query) + later)
+    arp = b"\xff" * 6 + mac + bytes.fromhex("0806000108000604000102" + "00" * 4)
+    arp += b"\x02" + bytes([10, 9, 0, 2]) + bytes(6) + bytes([10, 9, 0, 1])
+    put(folder, "arp", b"\x01\x02\x02\0\0" + struct.pack("<H", len(arp)) + arp)
+
+
 def ext_of(opcode):
     """Bytes behind the BTH that frames.c takes for a believed opcode."""
     table = {0x0C: 16, 0x13: 28, 0x14: 28, 0x11: 4, 0x12: 12, 0x0D: 4,
@@ -113,6 +137,8 @@ def main():
             one = b"\x06\x10\x00" + bytes([how]) + data
             put(wqes, "%s_%x" % (x["id"], how), b"\x00" + (
                 one + b"\x05\x64\x00") * 3)
+
+    neighbours(os.path.join(top, "neighbours"))
 
     boot = os.path.join(top, "boot")
     put(boot, "address", b"\x01\x01\x00")

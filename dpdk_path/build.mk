@@ -17,6 +17,8 @@ NEIGHBOUR_SRC := $(patsubst %,dpdk_path/port/%.c,neighbour arp nd mld icmp6) \
 	dpdk_path/nic/gid.c
 ENGINE_SO := $(B)/lib/libwarpbell-engine.so
 ENGINE_ROCE_A := $(B)/lib/libroce.a
+ENGINE_CM_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard dpdk_path/cm/*.c))
+ENGINE_CM_A := $(B)/lib/libcm.a
 ENGINE_NIC_A := $(B)/lib/libnic.a
 
 CFLAGS_dpdk_path := $(ENGINE_DPDK_CFLAGS)
@@ -24,7 +26,7 @@ CFLAGS_dpdk_path_port := $(ENGINE_DPDK_CFLAGS)
 CFLAGS_dpdk_path_roce := -O3 -flto=auto
 CFLAGS_dpdk_path_nic := -O3 -flto=auto
 
-ALL += $(ENGINE_SO) $(ENGINE_ROCE_A) $(ENGINE_NIC_A)
+ALL += $(ENGINE_SO) $(ENGINE_ROCE_A) $(ENGINE_NIC_A) $(ENGINE_CM_A)
 
 $(ENGINE_SO): $(ENGINE_OBJS) $(ENGINE_NIC_OBJS) $(ENGINE_ROCE_OBJS) \
 	dpdk_path/engine.map
@@ -36,7 +38,8 @@ $(ENGINE_SO): $(ENGINE_OBJS) $(ENGINE_NIC_OBJS) $(ENGINE_ROCE_OBJS) \
 
 $(ENGINE_ROCE_A): $(ENGINE_ROCE_OBJS)
 $(ENGINE_NIC_A): $(ENGINE_NIC_OBJS)
-$(ENGINE_ROCE_A) $(ENGINE_NIC_A):
+$(ENGINE_CM_A): $(ENGINE_CM_OBJS)
+$(ENGINE_ROCE_A) $(ENGINE_NIC_A) $(ENGINE_CM_A):
 	$(Q)mkdir -p $(@D)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -136,6 +136,13 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 void roce_qp_destroy(struct roce_qp *qp);
 int roce_qp_connect(struct roce_qp *qp, const struct roce_peer *peer,
 		    uint64_t now);
+/*
+ * Before it is connected: what its requester does, where the peer says so and
+ * the queue's number had to be told first (RDMA-CM).  As in roce_qp_attr;
+ * -EINVAL: out of range; -EISCONN.
+ */
+int roce_qp_requester(struct roce_qp *qp, uint32_t sq_psn, uint8_t timeout,
+		      uint8_t retry_cnt, uint8_t rnr_retry);
 void roce_qp_mac(struct roce_qp *qp, const uint8_t mac[6]);
 /* It has something to send and no MAC to send it to. */
 bool roce_qp_waits(const struct roce_qp *qp);

@@ -129,6 +129,16 @@ static uint32_t pick_qpn(struct roce_dev *dev)
 	return 0;
 }
 
+static void set_requester(struct roce_qp *qp, uint32_t sq_psn, uint8_t timeout,
+			  uint8_t retry_cnt, uint8_t rnr_retry)
+{
+	qp->psn_next = qp->psn_max = qp->psn_una = sq_psn & ROCE_PSN_MASK;
+	qp->recover_psn = qp->shrunk_at = qp->psn_una;
+	qp->timeout = timeout ? 4096ULL << timeout : 0;
+	qp->retry_cnt = retry_cnt;
+	qp->rnr_retry = qp->rnr_left = rnr_retry;
+}
+
 int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 		   struct roce_qp **out)
 {
@@ -157,16 +167,13 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 	if (attr->cc) /* the mark of an ECN-capable transport */
 		qp->traffic_class = (attr->traffic_class & ~3) | 2;
 	qp->qpn = qpn;
-	qp->psn_next = qp->psn_max = qp->psn_una = attr->sq_psn & ROCE_PSN_MASK;
-	qp->recover_psn = qp->shrunk_at = qp->psn_una;
 	qp->window_max = attr->window ? attr->window : WINDOW_DEFAULT;
 	qp->window = qp->window_max < WINDOW_START ? qp->window_max
 						   : WINDOW_START;
 	qp->rd_max = attr->max_rd_atomic;
-	qp->retry_cnt = attr->retry_cnt;
-	qp->rnr_retry = qp->rnr_left = attr->rnr_retry;
+	set_requester(qp, attr->sq_psn, attr->timeout, attr->retry_cnt,
+		      attr->rnr_retry);
 	qp->min_rnr_timer = attr->min_rnr_timer;
-	qp->timeout = attr->timeout ? 4096ULL << attr->timeout : 0;
 	qp->rto = RTO_START_NS;
 	qp->deadline = NO_DEADLINE;
 	set_state(qp, ROCE_INIT);
@@ -264,6 +271,18 @@ int roce_qp_connect(struct roce_qp *qp, const struct roce_peer *peer,
 	set_state(qp, ROCE_RTS);
 	if (req_has_work(qp, now))
 		tx_want(qp);
+	return 0;
+}
+
+int roce_qp_requester(struct roce_qp *qp, uint32_t sq_psn, uint8_t timeout,
+		      uint8_t retry_cnt, uint8_t rnr_retry)
+{
+	if (sq_psn > ROCE_PSN_MASK || timeout > 31 || retry_cnt > 7 ||
+	    rnr_retry > 7)
+		return -EINVAL;
+	if (qp->state != ROCE_INIT)
+		return -EISCONN;
+	set_requester(qp, sq_psn, timeout, retry_cnt, rnr_retry);
 	return 0;
 }
 

@@ -65,6 +65,11 @@ BEGIN {
 	row("^dpdk_path/roce/",
 	    pure "|^dpdk_path/roce/|^include/wbell/(queue|roce|layout)\\.h$",
 	    "the transport core has no DPDK, no socket and no clock")
+	row("^dpdk_path/cm/gsi\\.[ch]$",
+	    pure "|^dpdk_path/cm/|^dpdk_path/roce/core\\.h$",
+	    "queue pair 1 uses the core as any of its users")
+	row("^dpdk_path/cm/", pure "|^dpdk_path/cm/",
+	    "the communication manager has no queue pair, socket or clock")
 	row("^dpdk_path/", libc "|^dpdk_path/|^<(rte_|ethdev_)[^>]+>$|" \
 	    "^include/wbell/(provider|queue|roce|layout)\\.h$",
 	    "the engine includes provider.h, not the host API")
@@ -80,6 +85,7 @@ BEGIN {
 	      "dpdk_path/port userlib gpu tests", roots, " ")
 	# headers that the build makes
 	made["vectors.h"] = "tests/vectors.h"
+	made["seen_mads.h"] = "tests/seen_mads.h"
 }
 
 # "a/b/../c" to "a/c"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# libFuzzer against the transport, the software NIC and bootstraps.  Where
+# libFuzzer against the transport, its communication manager, the software NIC
+# and bootstraps.  Where
 # clang has no libFuzzer nothing is built and the script says so.
 
 FUZZ_BIN := $(B)/fuzz
@@ -9,10 +10,11 @@ FUZZ_LIB := $(wildcard $(shell $(FUZZ_CC) \
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_ROCE := $(wildcard dpdk_path/roce/*.c)
 FUZZ_NIC := $(FUZZ_ROCE) $(wildcard dpdk_path/nic/*.c)
-FUZZ_NAMES := frames wqes boot neighbours
+FUZZ_NAMES := frames wqes boot neighbours mads
 FUZZ_frames := tests/fuzz/frames.c $(FUZZ_ROCE)
 FUZZ_neighbours := tests/fuzz/neighbours.c $(NEIGHBOUR_SRC)
 FUZZ_wqes := tests/fuzz/wqes.c $(FUZZ_NIC)
+FUZZ_mads := tests/fuzz/mads.c $(filter-out %/gsi.c,$(wildcard dpdk_path/cm/*.c))
 FUZZ_boot := tests/fuzz/boot.c gpu/demo/boot.c gpu/stream.c gpu/endpoint.c userlib/host.c \
 	$(FUZZ_NIC)
 
@@ -35,7 +37,8 @@ $(FUZZ_BIN)/$(1): $(FUZZ_$(1):%.c=$(FUZZ_BIN)/obj/%.o)
 endef
 $(foreach n,$(FUZZ_NAMES),$(eval $(call fuzz_rule,$(n))))
 
-$(FUZZ_BIN)/corpus/made: tests/fuzz/corpus.py tests/vectors.json
+$(FUZZ_BIN)/corpus/made: tests/fuzz/corpus.py tests/vectors.json \
+	tests/cm/mads.json
 	$(Q)mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)python3 $^ $(@D)
@@ -49,8 +52,8 @@ $(B)/tests/fuzz/fuzz.sh: tests/fuzz/fuzz.sh $(FUZZ_BUILT)
 fuzz: $(B)/tests/fuzz/fuzz.sh
 	$(Q)$<
 
-# Four, two at a time: half of the time each (make -j2 soak has the simulator
+# Five, two at a time: a third of the time each (make -j2 soak has the simulator
 # beside them).
 soak: soak-fuzz
 soak-fuzz: $(B)/tests/fuzz/fuzz.sh
-	$(Q)FUZZ_SECONDS=$$(($${SOAK_SECONDS:-86400} / 2)) $<
+	$(Q)FUZZ_SECONDS=$$(($${SOAK_SECONDS:-86400} / 3)) $<

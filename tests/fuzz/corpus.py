@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""First inputs of the fuzzers from the golden vectors: corpus.py IN.json DIR"""
+"""First inputs of the fuzzers from vectors: corpus.py FRAMES.json MADS.json DIR"""
 import json
 import os
 import struct
@@ -120,7 +120,7 @@ def conversations(folder):
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         v = json.load(f)
-    top = sys.argv[2]
+    top = sys.argv[3]
 
     frames = os.path.join(top, "frames")
     for x in v["roce_icrc_vectors"] + v["wrong_icrc_frames"]:
@@ -148,6 +148,19 @@ def main():
         alive = b"WBDP" + struct.pack(">HHI", 1, 6, 0)
         put(boot, "message%u" % kind,
             bytes([0, kind - 1]) + alive + head + bytes(size))
+
+    with open(sys.argv[2], encoding="utf-8") as f:
+        seen = json.load(f)["mads"]
+    mads = os.path.join(top, "mads")
+    go = bytes([5])
+    for i, x in enumerate(seen):
+        mad = bytes.fromhex(x["mad"])
+        put(mads, "seen%02u" % i,
+            bytes([0, 0, 0]) + struct.pack("<H", 256) + mad + go)
+    ask = bytes([1, 0, 0, 9, 1, 255]) + bytes(12) + go
+    for kind in range(11):
+        put(mads, "kind%02u" % kind, ask + bytes(
+            [3, 0, 14, 0, 1]) + go + bytes([1, kind, 0, 9, 1, 0, 0]) + go)
 
 
 main()

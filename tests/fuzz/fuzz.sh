@@ -9,7 +9,7 @@ cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
 
 seconds=${FUZZ_SECONDS:-60}
 bin=${WBELL_BUILD:-build}/fuzz
-names=(frames wqes boot neighbours)
+names=(frames wqes boot neighbours mads)
 
 # Memory that was freed is kept poisoned, but not so much of it.
 export ASAN_OPTIONS=quarantine_size_mb=8

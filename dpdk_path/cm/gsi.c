@@ -198,8 +198,8 @@ static void addresses(const uint8_t *grh, uint8_t from[16], uint8_t to[16])
 		memcpy(from, grh + 8, 16);
 		memcpy(to, grh + 24, 16);
 	} else { /* IPv4: in the last 20 bytes */
-		gid_of_ipv4(from, grh + 20 + 12);
-		gid_of_ipv4(to, grh + 20 + 16);
+		gid_set_ipv4(from, grh + 20 + 12);
+		gid_set_ipv4(to, grh + 20 + 16);
 	}
 }
 

@@ -320,24 +320,11 @@ void cm_msg_put(uint8_t mad[MAD_SIZE], const struct cm_msg *m)
 
 /* ---- IP addresses ---- */
 
-static const uint8_t v4_mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-bool gid_is_ipv4(const uint8_t gid[16])
-{
-	return !memcmp(gid, v4_mapped, 12);
-}
-
-void gid_of_ipv4(uint8_t gid[16], const uint8_t ip[4])
-{
-	memcpy(gid, v4_mapped, 12);
-	memcpy(gid + 12, ip, 4);
-}
-
 /* IPv4 lies in the last 4 of 16 bytes, behind anything. */
 static void get_address(uint8_t gid[16], const uint8_t *p, unsigned version)
 {
 	if (version == 4)
-		gid_of_ipv4(gid, p + 12);
+		gid_set_ipv4(gid, p + 12);
 	else
 		memcpy(gid, p, 16);
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../nic/gid.h"
+
 #define MAD_SIZE	 256
 #define MAD_HDR		 24
 #define MAD_BASE_VERSION 1
@@ -162,9 +164,6 @@ struct cm_ip {
 	uint16_t sport;
 	uint8_t src[16], dst[16];
 };
-
-bool gid_is_ipv4(const uint8_t gid[16]);
-void gid_of_ipv4(uint8_t gid[16], const uint8_t ip[4]);
 
 /* -EPROTO: of another version, or neither IPv4 nor IPv6. */
 int cm_ip_get(const uint8_t data[CM_IP_HDR], struct cm_ip *ip);

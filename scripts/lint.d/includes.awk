@@ -66,9 +66,9 @@ BEGIN {
 	    pure "|^dpdk_path/roce/|^include/wbell/(queue|roce|layout)\\.h$",
 	    "the transport core has no DPDK, no socket and no clock")
 	row("^dpdk_path/cm/gsi\\.[ch]$",
-	    pure "|^dpdk_path/cm/|^dpdk_path/roce/core\\.h$",
+	    pure "|^dpdk_path/cm/|^dpdk_path/(roce/core|nic/gid)\\.h$",
 	    "queue pair 1 uses the core as any of its users")
-	row("^dpdk_path/cm/", pure "|^dpdk_path/cm/",
+	row("^dpdk_path/cm/", pure "|^dpdk_path/cm/|^dpdk_path/nic/gid\\.h$",
 	    "the communication manager has no queue pair, socket or clock")
 	row("^dpdk_path/", libc "|^dpdk_path/|^<(rte_|ethdev_)[^>]+>$|" \
 	    "^include/wbell/(provider|queue|roce|layout)\\.h$",

@@ -51,7 +51,7 @@ static void make_end(unsigned e)
 	struct end *x = &end[e];
 
 	memset(x, 0, sizeof(*x));
-	gid_of_ipv4(cm.gid, dev.ip);
+	gid_set_ipv4(cm.gid, dev.ip);
 	memcpy(cm.gid6, dev.ip6, 16);
 	memcpy(x->gid, v6 ? cm.gid6 : cm.gid, 16);
 	memcpy(x->mac, dev.mac, 6);

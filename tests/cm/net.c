@@ -22,7 +22,7 @@ void net_open(struct net *n, const struct cm_attr *attr, bool v6)
 		a.max_conn = a.max_conn ? a.max_conn : 8;
 		a.ca_guid = 0x0200000000000001ULL + e;
 		a.seed = 77 + e;
-		gid_of_ipv4(a.gid, ip);
+		gid_set_ipv4(a.gid, ip);
 		memcpy(a.gid6, "\xfd\x77", 2);
 		a.gid6[15] = e + 1;
 		memcpy(n->end[e].gid, v6 ? a.gid6 : a.gid, 16);

@@ -6,12 +6,13 @@
 #ifndef INTEROP_BOOT_H
 #define INTEROP_BOOT_H
 
-#include "link.h"
+#include "mailbox.h"
 
 struct boot {
 	struct link *link;
 	int fd;
 	bool client;
+	struct mailbox *box; /* talk on that; NULL: by TCP */
 };
 
 /* What one end tells of itself. */

@@ -16,6 +16,8 @@ static void on_comp(void *user, const struct roce_comp *c)
 {
 	struct end *e = user;
 
+	if (rdmacm_comp(&e->cm, c) || mailbox_comp(&e->box, c))
+		return;
 	if (c->syndrome)
 		die("completion of the %s queue, after %lu sends and %lu"
 		    " receives: syndrome 0x%02x",
@@ -63,7 +65,7 @@ static void set_mine(struct end *e)
 	memcpy(d->gid + 12, e->link.attr.ip, 4);
 }
 
-void end_open(struct end *e, const struct link_attr *link, size_t mem_len)
+void end_make(struct end *e, const struct link_attr *link, size_t mem_len)
 {
 	struct roce_qp_attr qp = {
 		.type = e->attr.type,
@@ -84,12 +86,58 @@ void end_open(struct end *e, const struct link_attr *link, size_t mem_len)
 	link_open(&e->link, link);
 	e->link.comp = on_comp;
 	e->link.user = e;
+	if (e->attr.rdma_cm)
+		rdmacm_open(&e->cm, &e->link);
 	make_memory(e, mem_len);
 	if (roce_qp_create(e->link.dev, &qp, &e->qp))
 		die("cannot make a queue pair");
 	e->mine.psn = qp.sq_psn;
 	set_mine(e);
-	boot_open(&e->boot, &e->link, e->attr.host, e->attr.port);
+	e->boot.fd = -1;
+}
+
+static struct rdmacm_to server(const struct end *e)
+{
+	struct rdmacm_to to = { .port = e->attr.port, .mtu = e->attr.mtu };
+
+	memcpy(to.gid, e->attr.host_gid, 16);
+	return to;
+}
+
+void end_open(struct end *e, const struct link_attr *link, size_t mem_len)
+{
+	const struct rdmacm_to to = server(e);
+
+	end_make(e, link, mem_len);
+	if (!e->attr.rdma_cm) {
+		boot_open(&e->boot, &e->link, e->attr.host, e->attr.port);
+		return;
+	}
+	if (!e->attr.host)
+		rdmacm_listen(&e->cm, e->attr.port);
+	mailbox_open(&e->box, &e->cm, e->attr.host ? &to : NULL);
+	e->boot.box = &e->box;
+	e->boot.client = e->attr.host;
+}
+
+void end_connect_cm(struct end *e)
+{
+	const struct rdmacm_to to = server(e);
+
+	e->cm_id = e->attr.host
+			   ? rdmacm_connect(&e->cm, &to, e->qp, e->mine.psn)
+			   : rdmacm_accept(&e->cm, e->qp, e->mine.psn);
+}
+
+void end_disconnect_cm(struct end *e)
+{
+	if (e->attr.host) {
+		rdmacm_disconnect(&e->cm, e->cm_id, CM_END_ANSWER);
+		rdmacm_disconnect(&e->cm, e->box.id, CM_END_ANSWER);
+	} else {
+		rdmacm_wait_end(&e->cm, e->cm_id);
+		rdmacm_wait_end(&e->cm, e->box.id);
+	}
 }
 
 static void set_path(struct end *e, struct roce_peer *p)
@@ -140,6 +188,10 @@ void end_close(struct end *e)
 {
 	boot_close(&e->boot);
 	print_counters(e);
+	if (e->attr.rdma_cm) {
+		rdmacm_print(&e->cm);
+		rdmacm_close(&e->cm);
+	}
 	link_close(&e->link);
 	free(e->mem);
 }

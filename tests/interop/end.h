@@ -7,6 +7,7 @@
 #define INTEROP_END_H
 
 #include "boot.h"
+#include "rdmacm.h"
 
 #define END_DEPTH 128
 #define END_RECVS 64
@@ -14,17 +15,24 @@
 struct end_attr {
 	enum roce_type type;
 	const char *host; /* NULL: we are the server */
+	uint8_t host_gid[16];
 	unsigned port;
 	uint32_t size, iters, mtu;
 	uint64_t seed;
 	bool v6;
 	bool fetch_add; /* else compare and swap */
+	bool rdma_cm;	/* connect by it */
+	bool refused;	/* rping: nobody is to listen */
+	bool vanish;	/* rping: leave without a word */
 };
 
 struct end {
 	struct end_attr attr;
 	struct link link;
 	struct boot boot;
+	struct rdmacm cm; /* of rdma_cm */
+	struct mailbox box;
+	uint32_t cm_id; /* of qp's connection */
 	struct dest mine, theirs;
 	struct roce_qp *qp;
 	uint8_t *mem; /* registered, with every right */
@@ -41,8 +49,13 @@ struct end {
 };
 
 /* Makes the queue, mem_len bytes of memory, and e->mine. */
+void end_make(struct end *e, const struct link_attr *link, size_t mem_len);
+/* And says hello to the peer, by TCP or RDMA-CM. */
 void end_open(struct end *e, const struct link_attr *link, size_t mem_len);
 void end_connect(struct end *e); /* to e->theirs */
+/* By RDMA-CM, and the end of that and of what it was said by. */
+void end_connect_cm(struct end *e);
+void end_disconnect_cm(struct end *e);
 void end_close(struct end *e);
 
 /* off: in e->mem; raddr: in the peer's */

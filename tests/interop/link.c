@@ -77,7 +77,7 @@ static void meet_neighbours(struct link *l, const struct link_attr *attr)
 
 void link_open(struct link *l, const struct link_attr *attr)
 {
-	struct roce_dev_attr dev = { .max_qp = 4, .max_mr = 4, .max_ah = 1 };
+	struct roce_dev_attr dev = { .max_qp = 8, .max_mr = 4, .max_ah = 16 };
 
 	memset(l, 0, sizeof(*l));
 	l->attr = *attr;
@@ -147,7 +147,8 @@ static bool take(struct link *l, const uint8_t *data, uint32_t len)
 	if (len < 14 || take_neighbour(l, l->v4, data, len) ||
 	    take_neighbour(l, l->v6, data, len))
 		return false;
-	return !memcmp(data, l->attr.mac, 6);
+	return !memcmp(data, l->attr.mac, 6) &&
+	       !mads_lost(l->attr.mads, false, data, len);
 }
 
 static unsigned receive(struct link *l)
@@ -195,6 +196,8 @@ static unsigned transmit(struct link *l)
 {
 	unsigned i, n;
 
+	if (l->work)
+		l->work(l->work_user);
 	speak(l, l->v4);
 	speak(l, l->v6);
 	for (i = 0; i < LINK_BURST; i++) {
@@ -203,7 +206,9 @@ static unsigned transmit(struct link *l)
 	}
 	n = roce_tx(l->dev, link_now(), l->frame, LINK_BURST);
 	for (i = 0; i < n; i++)
-		if (!request(&l->frame[i]) || !lose(l))
+		if ((!request(&l->frame[i]) || !lose(l)) &&
+		    !mads_lost(l->attr.mads, true, l->frame[i].data,
+			       l->frame[i].len))
 			put(l, l->frame[i].data, l->frame[i].len);
 	return n;
 }
@@ -251,10 +256,15 @@ void link_drain(struct link *l, uint64_t ns)
 			poll(&p, 1, IDLE_MS);
 }
 
-void link_resolve(struct link *l, const uint8_t gid[GID_SIZE], uint8_t mac[6])
+bool link_ask(struct link *l, const uint8_t gid[GID_SIZE], uint8_t mac[6])
 {
 	struct neighbours *n = gid_is_ipv4(gid) ? l->v4 : l->v6;
 
-	while (!neighbours_want(n, link_now(), gid, mac))
+	return n && neighbours_want(n, link_now(), gid, mac);
+}
+
+void link_resolve(struct link *l, const uint8_t gid[GID_SIZE], uint8_t mac[6])
+{
+	while (!link_ask(l, gid, mac))
 		link_turn(l, -1);
 }

@@ -11,6 +11,7 @@
 
 #include "../../dpdk_path/port/neighbour.h"
 #include "../../dpdk_path/roce/core.h"
+#include "mads.h"
 
 #define LINK_BURST 32
 #define LINK_FRAME 4608 /* bytes; a path MTU of 4096 and all headers */
@@ -19,6 +20,7 @@ struct link_attr {
 	const char *ifname;
 	uint8_t ip[4], ip6[16], mac[6];
 	unsigned drop; /* one of so many requests is lost; 0: none */
+	enum mads_loss mads;
 	uint64_t seed;
 	unsigned seconds; /* the program dies when it is not done by then */
 };
@@ -33,6 +35,8 @@ struct link {
 	struct neighbours *v4, *v6; /* v6 NULL: no IPv6 address */
 	void (*comp)(void *user, const struct roce_comp *c);
 	void *user;
+	void (*work)(void *user); /* before frames leave; NULL: none */
+	void *work_user;
 	uint8_t buf[LINK_BURST][LINK_FRAME];
 	struct roce_frame frame[LINK_BURST];
 };
@@ -50,5 +54,7 @@ void link_turn(struct link *l, int fd);
 void link_drain(struct link *l, uint64_t ns);
 /* By ARP or neighbour discovery; dies with the program's time. */
 void link_resolve(struct link *l, const uint8_t gid[GID_SIZE], uint8_t mac[6]);
+/* The same without a wait: false, it is asked for. */
+bool link_ask(struct link *l, const uint8_t gid[GID_SIZE], uint8_t mac[6]);
 
 #endif /* INTEROP_LINK_H */

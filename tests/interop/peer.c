@@ -25,12 +25,16 @@ __attribute__((noreturn)) static void usage(void)
 	fputs("usage: peer --tool TOOL --if INTERFACE --ip ADDRESS "
 	      "[option...]\n"
 	      "TOOL: rc_pingpong uc_pingpong ud_pingpong write_bw read_bw\n"
-	      "      send_bw atomic_bw write_lat\n"
+	      "      send_bw atomic_bw write_lat rping\n"
 	      "  --ip6 ADDRESS   talk over IPv6; TCP stays with IPv4\n"
 	      "  --connect HOST  be the client; else the server\n"
 	      "  --port N --size BYTES --iters N --mtu BYTES --seed N\n"
 	      "  --fetch-add     atomic_bw: not compare and swap\n"
 	      "  --drop N        lose one of N requests that we send\n"
+	      "  --rdma-cm       connect as -R does; rping always does\n"
+	      "  --lose-mads     lose the first MAD of each kind, each way\n"
+	      "  --refused       rping: nobody listens, and that is right\n"
+	      "  --vanish        rping: leave without a word\n"
 	      "  --time SECONDS  to give up after\n",
 	      stderr);
 	exit(2);
@@ -44,6 +48,17 @@ static uint32_t number(const char *text, uint32_t least, uint32_t most)
 	if (*text < '0' || *text > '9' || *rest || n < least || n > most)
 		die("'%s' is no number from %u to %u", text, least, most);
 	return n;
+}
+
+static void take_host(void)
+{
+	uint8_t ip[4];
+
+	end.attr.host = optarg;
+	if (inet_pton(AF_INET, optarg, ip) == 1)
+		gid_set_ipv4(end.attr.host_gid, ip);
+	else if (inet_pton(AF_INET6, optarg, end.attr.host_gid) != 1)
+		die("'%s' is no IP address", optarg);
 }
 
 static void take_option(int c)
@@ -67,7 +82,7 @@ static void take_option(int c)
 		end.attr.v6 = true;
 		return;
 	case 'c':
-		end.attr.host = optarg;
+		take_host();
 		return;
 	case 'p':
 		end.attr.port = number(optarg, 1, 65535);
@@ -93,6 +108,18 @@ static void take_option(int c)
 	case 'f':
 		end.attr.fetch_add = true;
 		return;
+	case 'R':
+		end.attr.rdma_cm = true;
+		return;
+	case 'l':
+		link_attr.mads = MADS_LOSE_FIRST;
+		return;
+	case 'x':
+		end.attr.refused = true;
+		return;
+	case 'v':
+		end.attr.vanish = true;
+		return;
 	}
 	usage();
 }
@@ -100,13 +127,15 @@ static void take_option(int c)
 static void take_options(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "tool", 1, NULL, 't' },  { "if", 1, NULL, 'i' },
-		{ "ip", 1, NULL, 'a' },	   { "connect", 1, NULL, 'c' },
-		{ "port", 1, NULL, 'p' },  { "size", 1, NULL, 's' },
-		{ "iters", 1, NULL, 'n' }, { "mtu", 1, NULL, 'm' },
-		{ "seed", 1, NULL, 'r' },  { "drop", 1, NULL, 'd' },
-		{ "time", 1, NULL, 'T' },  { "fetch-add", 0, NULL, 'f' },
-		{ "ip6", 1, NULL, '6' },   { NULL, 0, NULL, 0 },
+		{ "tool", 1, NULL, 't' },      { "if", 1, NULL, 'i' },
+		{ "ip", 1, NULL, 'a' },	       { "connect", 1, NULL, 'c' },
+		{ "port", 1, NULL, 'p' },      { "size", 1, NULL, 's' },
+		{ "iters", 1, NULL, 'n' },     { "mtu", 1, NULL, 'm' },
+		{ "seed", 1, NULL, 'r' },      { "drop", 1, NULL, 'd' },
+		{ "time", 1, NULL, 'T' },      { "fetch-add", 0, NULL, 'f' },
+		{ "ip6", 1, NULL, '6' },       { "rdma-cm", 0, NULL, 'R' },
+		{ "lose-mads", 0, NULL, 'l' }, { "refused", 0, NULL, 'x' },
+		{ "vanish", 0, NULL, 'v' },    { NULL, 0, NULL, 0 },
 	};
 	int c;
 
@@ -141,6 +170,11 @@ int main(int argc, char **argv)
 			pingpong_run(&end, &link_attr);
 			return 0;
 		}
+	if (!strcmp(tool, "rping")) {
+		end.attr.rdma_cm = true;
+		rping_run(&end, &link_attr);
+		return 0;
+	}
 	test = perftest_find(tool);
 	if (!test)
 		usage();

@@ -127,9 +127,36 @@ static void scan_key(const char text[KEY_LEN], struct dest *d)
 	}
 }
 
+/* With -R the same as numbers, big-endian. */
+struct key {
+	uint32_t lid, out_reads, qpn, psn, rkey, none;
+	uint64_t vaddr;
+	uint8_t gid[16];
+	uint32_t srqn, gid_index;
+};
+
+static void swap_keys(struct end *e)
+{
+	struct key theirs, mine = {
+		.out_reads = htobe32(e->mine.out_reads),
+		.qpn = htobe32(e->mine.qpn),
+		.psn = htobe32(e->mine.psn),
+		.rkey = htobe32(e->mine.rkey),
+		.vaddr = htobe64(e->mine.vaddr),
+	};
+
+	memcpy(mine.gid, e->mine.gid, 16);
+	boot_swap(&e->boot, &mine, &theirs, sizeof(mine));
+	e->theirs.rkey = be32toh(theirs.rkey);
+	e->theirs.vaddr = be64toh(theirs.vaddr);
+}
+
 static void shake(struct end *e, unsigned n)
 {
 	char mine[KEY_LEN], theirs[KEY_LEN];
+
+	for (; n && e->attr.rdma_cm; n--)
+		swap_keys(e);
 
 	print_key(&e->mine, mine);
 	while (n--) {
@@ -370,6 +397,14 @@ static void run(struct end *e, const struct perftest *t)
 		take_messages(e);
 }
 
+/* The tool's server listens only once it has heard of the client. */
+static void connect_between_shakes(struct end *e)
+{
+	shake(e, 1);
+	end_connect_cm(e);
+	shake(e, 1);
+}
+
 void perftest_run(struct end *e, const struct link_attr *link,
 		  const struct perftest *t)
 {
@@ -378,8 +413,11 @@ void perftest_run(struct end *e, const struct link_attr *link,
 	end_open(e, link, 2 * half(e));
 	prepare(e, t);
 	swap_settings(e);
+	if (e->attr.rdma_cm)
+		connect_between_shakes(e);
 	shake(e, t->before);
-	end_connect(e);
+	if (!e->attr.rdma_cm)
+		end_connect(e);
 	shake(e, t->after);
 	start = link_now();
 	run(e, t);
@@ -392,6 +430,8 @@ void perftest_run(struct end *e, const struct link_attr *link,
 	}
 	if (!e->attr.host && !t->latency)
 		serve_check(e, t);
+	if (e->attr.rdma_cm)
+		end_disconnect_cm(e);
 	link_drain(&e->link, 50000000);
 	stream_close();
 	end_close(e);

@@ -3,7 +3,8 @@
 # The transport core against Linux rdma_rxe: unmodified tools of rdma-core and
 # perftest run in guests with stock kernels, as client and as server; at the
 # other end is tests/interop/peer.  What each said stays in build/interop/.
-#	rxe_test.sh [KERNEL...]; rxe_KERNEL, a link to it
+#	rxe_test.sh [KERNEL...]
+#	rxe_KERNEL, cm_KERNEL: links to it, all but RDMA-CM, and that alone
 # WBELL_INTEROP_CASES=pattern: only the cases whose names match;
 # WBELL_INTEROP_PEER=program: instead of the one that was built.
 set -u
@@ -22,8 +23,12 @@ skip_all()
 
 command -v qemu-system-x86_64 >/dev/null ||
 	skip_all "no qemu-system-x86_64 here: run scripts/setup"
-name=$(basename "$0")
-[[ $name != rxe_[0-9]* ]] || set -- "${name#rxe_}"
+name=$(basename "$0") parts='rxe cm' into='' limit=500
+case $name in
+rxe_[0-9]*) parts=rxe limit=280 ;;
+cm_[0-9]*) parts=cm limit=280 into=-cm ;;
+esac
+[ $limit = 500 ] || set -- "${name#*_}"
 [ $# -gt 0 ] || set -- 6.1 6.12
 if [ -z "${WBELL_INTEROP_INSIDE-}" ]; then
 	# Inside there is no network to fetch from.
@@ -38,6 +43,9 @@ if [ -z "${WBELL_INTEROP_INSIDE-}" ]; then
 	WBELL_INTEROP_INSIDE=1 exec unshare "$flags" --mount-proc --fork \
 		--kill-child "$0" "$@"
 fi
+
+# shellcheck source=tests/interop/cm.bash
+. tests/interop/cm.bash
 
 host_ip=10.77.0.1 our_ip=10.77.0.2 guest_ip=10.77.0.3
 our_ip6=fd77::2 guest_ip6=fd77::3
@@ -105,9 +113,9 @@ guest_start()
 	guest_files
 	"$lab" boot "$kernel" --net "tap:$tap" --script "$out/script" \
 		--add "$out/agent" --out "$out/guest.out" \
-		--log "$out/guest.log" --time 280 2>"$out/guest.err" &
+		--log "$out/guest.log" --time $limit 2>"$out/guest.err" &
 	guest=$!
-	tshark -q -i "$tap" -f 'udp port 4791 or arp' -s 256 \
+	tshark -q -i "$tap" -f 'udp port 4791 or arp' -s 400 \
 		-w "$out/wire.pcapng" >"$out/tshark.log" 2>&1 &
 	shark=$!
 	for _ in $(seq 300); do
@@ -149,20 +157,26 @@ wanted()
 	[[ $1 =~ $pattern ]] && [ ! -e "$out/dead" ]
 }
 
-# guest_client NAME TOOL "TOOL OPTIONS" PEER OPTION...
-guest_client()
+# guest_client_at ADDRESS NAME TOOL "TOOL OPTIONS" PEER OPTION...
+guest_client_at()
 {
-	local log=$out/$1 name=$1 tool=$2 options=$3 pid
-	shift 3
+	local at=$1 log=$out/$2 name=$2 tool=$3 options=$4 pid
+	shift 4
 	wanted "$name" || return 0
 	timeout 40 "$peer" --if "$tap" --ip "$our_ip" "$@" >"$log.peer" 2>&1 &
 	pid=$!
 	until grep -qs listening "$log.peer" || ! kill -0 $pid 2>/dev/null; do
 		sleep 0.02
 	done
-	ask "timeout 30 $tool $options $host_ip" >"$log.tool" 2>&1
+	ask "timeout 30 $tool $options $at" >"$log.tool" 2>&1
 	wait $pid
 	judge "$name" $?
+}
+
+# Tools that talk over TCP find the host's kernel.
+guest_client()
+{
+	guest_client_at "$host_ip" "$@"
 }
 
 guest_server()
@@ -311,7 +325,7 @@ check_capture()
 }
 
 for kernel in "$@"; do
-	out=$PWD/build/interop/$kernel
+	out=$PWD/build/interop/$kernel$into
 	tap=wbtap${kernel//./_}
 	rm -rf "$out"
 	mkdir -p "$out" || exit 2
@@ -320,7 +334,8 @@ for kernel in "$@"; do
 		continue
 	fi
 	ok "$kernel boot"
-	cases
+	[[ $parts != *rxe* ]] || cases
+	[[ $parts != *cm* ]] || rdma_cm
 	if guest_end; then
 		ok "$kernel guest_is_well_at_the_end"
 	else

@@ -8,6 +8,9 @@
 /* ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong of rdma-core 44 */
 void pingpong_run(struct end *e, const struct link_attr *link);
 
+/* rping of rdmacm-utils 44; attr.rdma_cm */
+void rping_run(struct end *e, const struct link_attr *link);
+
 /* ib_write_bw and so on of perftest 4.5 */
 struct perftest;
 const struct perftest *perftest_find(const char *name);

@@ -79,6 +79,24 @@ static bool write_length_ok(const struct roce_qp *qp, const struct shape *s,
 	return n == qp->mtu && qp->cur_left > n;
 }
 
+/*
+ * Of a long message all but the last packet goes past the cache.  The last is
+ * stored when they are there: who polls for the last byte finds the others.
+ */
+static void place(const struct roce_qp *qp, const struct shape *s, uint8_t *to,
+		  const uint8_t *from, uint32_t n)
+{
+	bool is_long = __builtin_expect(qp->cur_total >= LONG_MESSAGE, 0);
+
+	if (is_long && !s->last) {
+		copy_past_cache(to, from, n);
+		return;
+	}
+	if (is_long)
+		copy_settle();
+	memcpy(to, from, n);
+}
+
 static uint8_t rx_write(struct roce_qp *qp, const struct roce_pkt *pkt,
 			const struct shape *s)
 {
@@ -99,7 +117,7 @@ static uint8_t rx_write(struct roce_qp *qp, const struct roce_pkt *pkt,
 	if (s->flags && !recv_take(qp))
 		return ROCE_AETH_TYPE_RNR;
 	if (n)
-		memcpy(to, pkt->payload, n);
+		place(qp, s, to, pkt->payload, n);
 	qp->cur_va += n;
 	qp->cur_left -= n;
 	if (s->last && s->flags)

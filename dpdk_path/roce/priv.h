@@ -488,6 +488,14 @@ bool sge_scatter(struct roce_dev *dev, const struct roce_sge *sge,
 		 unsigned nsge, uint64_t off, const uint8_t *from, uint32_t n);
 uint64_t sge_total(const struct roce_sge *sge, unsigned nsge);
 
+/* ---- copy.c ---- */
+
+#define LONG_MESSAGE (512U << 10) /* half of a second-level cache */
+
+void copy_past_cache(uint8_t *to, const uint8_t *from, uint32_t n);
+/* What was so stored is seen before any later store. */
+void copy_settle(void);
+
 /* ---- hold.c ---- */
 
 int hold_init(struct roce_dev *dev);

@@ -18,10 +18,9 @@ CPPFLAGS_ALL := -Iinclude -D_GNU_SOURCE
 CFLAGS_ALL = -std=gnu11 $(WARN) $(OPT) -fPIC -fvisibility=hidden -pthread
 DEPS = -MMD -MP
 
-ifneq ($(MAKECMDGOALS),clean)
-ifneq ($(MAKECMDGOALS),help)
-ifneq ($(MAKECMDGOALS),setup)
-ifneq ($(MAKECMDGOALS),check-gpu)
+# These need no more than is there; module builds need a compiler only.
+NO_SETUP := clean help setup check-gpu modules modules_install
+ifneq ($(filter-out $(NO_SETUP),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(SETUP_DONE),)
 # Installs what is missing, says what and why; silent when all is there.
 setup_rc := $(shell scripts/setup >&2; echo $$?)
@@ -29,9 +28,6 @@ ifneq ($(setup_rc),0)
 $(error scripts/setup failed; see above)
 endif
 export SETUP_DONE := 1
-endif
-endif
-endif
 endif
 endif
 
@@ -47,11 +43,12 @@ CLEAN :=
 
 include $(wildcard */build.mk */*/build.mk)
 
-.PHONY: all help setup demo check check-fast check-gpu bench lint clean install
+.PHONY: all help setup modules modules_install demo check check-fast check-gpu bench lint clean install
 all: $(ALL)
 
 help:
 	@echo 'make            build everything into build/'
+	@echo 'make modules    the kernel modules, KDIR=headers of the kernel'
 	@echo 'make demo       two namespaces, a kernel sends a file over RoCEv2 (FILE=path)'
 	@echo 'make check      lint and every test'
 	@echo 'make check-fast the tests of the inner loop'
@@ -69,6 +66,20 @@ help:
 
 setup:
 	scripts/setup
+
+# The kernel modules, for the running kernel or that of KDIR.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+KBUILD_MAKE = $(MAKE) -C '$(KDIR)' M='$(abspath $(B)/module)'
+
+modules:
+	$(Q)[ -e '$(KDIR)/Makefile' ] || { echo "modules: no kernel headers in \
+	$(KDIR): install linux-headers-$$(uname -r), or name theirs by KDIR=" \
+	>&2; exit 2; }
+	$(Q)scripts/module-tree . $(B)/module
+	$(Q)$(KBUILD_MAKE) modules
+
+modules_install: modules
+	$(Q)$(KBUILD_MAKE) modules_install
 
 demo: all
 	scripts/demo $(if $(FILE),'$(FILE)')

@@ -11,6 +11,8 @@ guest_option()
 	--net) net=$2 ;;
 	--mtu) mtu=$2 ;;
 	--add) add+=("$2") ;;
+	--module) modules+=("$2") ;;
+	--gpu) gpu=$2 ;;
 	--out) out=$2 ;;
 	--log) log=$2 ;;
 	--cpus) cpus=$2 ;;
@@ -32,6 +34,8 @@ guest_check()
 	"" | tap:?*) ;;
 	*) die "boot: no network '$net': it is tap:DEVICE" ;;
 	esac
+	[[ -z $gpu || $gpu =~ ^[1-9][0-9]*[KMG](:.+)?$ ]] ||
+		die "boot: no size '$gpu' of a BAR: it is 64M or 64M:FILE"
 	for n in "$mtu" "$cpus" "$memory" "$limit"; do
 		[[ $n =~ ^[1-9][0-9]{0,5}$ ]] || die "boot: '$n' is no number\
  from 1 on: see scripts/lab --help"
@@ -43,31 +47,53 @@ guest_check()
 # The script and what goes with it: a second archive behind the first.
 guest_archive()
 {
-	local f
+	local f n=100
 
-	mkdir -p "$work/more/lab/add" &&
+	mkdir -p "$work"/more/lab/{add,insmod} &&
 		cp "$script" "$work/more/lab/script" || return
 	for f in ${add[@]+"${add[@]}"}; do
-		cp "$f" "$work/more/lab/add/" || return
+		cp -r "$f" "$work/more/lab/add/" || return
+	done
+	for f in ${modules[@]+"${modules[@]}"}; do
+		n=$((n + 1))
+		cp "$f" "$work/more/lab/insmod/$n-${f##*/}" || return
 	done
 	cp "$image/initramfs" "$work/initramfs" &&
 		(cd "$work/more" && find lab | cpio --quiet -o -H newc) \
 			>>"$work/initramfs"
 }
 
-# A ROM to boot from the network would cost seconds (romfile=).
+# A BAR of memory behind a port that it can be unplugged from.
+guest_gpu()
+{
+	local size=${gpu%%:*} file=$work/bar
+
+	[ "$size" = "$gpu" ] || file=${gpu#*:}
+	# shellcheck disable=SC2054	# QEMU's commas
+	args+=(-object "memory-backend-file,id=bar,share=on,size=$size,\
+mem-path=$file"
+		-device pcie-root-port,id=port0,chassis=1
+		-device ivshmem-plain,id=gpu0,memdev=bar,bus=port0)
+}
+
+# A ROM to boot from the network would cost seconds (romfile=).  The guest's
+# third serial line is QEMU's monitor, so that the script itself can unplug
+# devices and inject errors.
 guest_qemu()
 {
 	local args=(-nodefaults -display none -no-reboot -accel tcg
 		-machine q35 -cpu max -smp "$cpus" -m "$memory"
 		-kernel "$image/vmlinuz" -initrd "$work/initramfs"
 		-append "console=ttyS0 quiet panic=-1 random.trust_cpu=on"
-		-serial "file:$log" -serial "file:$out")
+		-serial "file:$log" -serial "file:$out"
+		-chardev "socket,id=monitor,path=$work/monitor,server=on,\
+wait=off" -mon chardev=monitor -serial "unix:$work/monitor")
 
 	[ -z "$net" ] || args+=(
 		-netdev "tap,id=n0,ifname=${net#tap:},script=no,downscript=no"
 		-device "virtio-net-pci,netdev=n0,romfile=,host_mtu=$mtu,\
 mac=52:54:00:77:00:02")
+	[ -z "$gpu" ] || guest_gpu
 	timeout -k 2 "$limit" qemu-system-x86_64 "${args[@]}" </dev/null
 }
 
@@ -94,7 +120,7 @@ guest_boot()
 {
 	local kernel=$1 image rc show=
 	local script='' net='' mtu=4200 add=() out='' log='' cpus=2 memory=512
-	local limit=120
+	local limit=120 modules=() gpu=''
 
 	shift
 	while [ $# -gt 1 ]; do

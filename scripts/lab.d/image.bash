@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2154
-# Images of scripts/lab: a kernel and an initramfs, made from Debian packages
-# that are fetched into a cache by an apt configuration of their own, so that
-# the machine's package sources stay as they are.
+# Images of scripts/lab: a kernel and an initramfs, made from Debian packages.
 #
-# Uses cache, mirror, recipe, home and die of scripts/lab.
+# Uses cache, recipe, home and die of scripts/lab, and apt.bash.
 
 # recipe_get KIND: second and further words of the recipe's lines of KIND
 recipe_get()
@@ -25,86 +23,10 @@ image_dir()
 {
 	local hash
 
-	hash=$(cat "$recipe" "$home/lab.d/init" - <<<"$image_format" |
+	hash=$(grep -vE '^(#|folder |$)' "$recipe" |
+		cat - "$home/lab.d/init" <(echo "$image_format") |
 		sha256sum | cut -c1-12)
 	echo "$cache/lab/$1-$hash"
-}
-
-apt_conf()
-{
-	local keys=/usr/share/keyrings/debian-archive-keyring.gpg
-	local deb="deb [arch=amd64 signed-by=$keys] $mirror" suite
-
-	mkdir -p "$cache"/apt/{lists,debs,etc,cache} || return
-	# Programs come from bookworm; other suites only when named by -t.
-	for suite in bookworm bookworm-backports trixie trixie-backports; do
-		echo "$deb/debian $suite main"
-	done >"$cache/apt/etc/sources.list"
-	echo "$deb/debian-security bookworm-security main" \
-		>>"$cache/apt/etc/sources.list"
-	cat >"$cache/apt/etc/preferences" <<-END
-	Package: *
-	Pin: release n=bookworm*
-	Pin-Priority: 500
-
-	Package: *
-	Pin: release n=*-backports
-	Pin-Priority: 100
-
-	Package: *
-	Pin: release n=trixie
-	Pin-Priority: 100
-	END
-	# apt as root would take another user's rights, who cannot write here.
-	cat >"$cache/apt/etc/apt.conf" <<-END
-	Dir::Etc::sourcelist "$cache/apt/etc/sources.list";
-	Dir::Etc::sourceparts "/dev/null";
-	Dir::Etc::preferences "$cache/apt/etc/preferences";
-	Dir::Etc::preferencesparts "/dev/null";
-	Dir::State::lists "$cache/apt/lists";
-	Dir::Cache "$cache/apt/cache";
-	APT::Sandbox::User "root";
-	Acquire::Languages "none";
-	APT::Update::Error-Mode "any";
-	Acquire::Retries "2";
-	Acquire::http::Timeout "30";
-	END
-	export APT_CONFIG=$cache/apt/etc/apt.conf
-}
-
-apt_update()
-{
-	# Lists of this hour will do: another kernel was just made.
-	[ -z "$(find "$cache/apt/updated" -mmin -60 2>/dev/null)" ] || return 0
-	timeout 200 apt-get -q update >"$work/apt.log" 2>&1 &&
-		touch "$cache/apt/updated" && return
-	tail -5 "$work/apt.log" >&2
-	die "cannot read Debian's package lists: apt-get update failed:\
- mend the network or name a mirror by WBELL_DEBIAN_MIRROR"
-}
-
-# deb_get NAME...: fetches the packages, prints their files
-deb_get()
-{
-	local log=$work/apt.log files
-
-	# in a folder without them, else it names none
-	mapfile -t files < <(cd "$work" &&
-		apt-get download --print-uris "$@" 2>"$log" |
-		sed -n "s/^'[^']*' \([^ ]*\) .*/\1/p")
-	if [ ${#files[@]} != $# ]; then
-		tail -5 "$log" >&2
-		die "cannot fetch packages: apt knows ${#files[@]} of $*:\
- mend scripts/lab.d/packages"
-	fi
-	# one that is there is checked by its hash, not fetched again
-	if ! (cd "$cache/apt/debs" &&
-		timeout 280 apt-get -q download "$@") >"$log" 2>&1; then
-		tail -5 "$log" >&2
-		die "cannot fetch packages: apt-get download failed:\
- mend the network or name a mirror by WBELL_DEBIAN_MIRROR"
-	fi
-	printf '%s\n' "${files[@]/#/$cache/apt/debs/}"
 }
 
 # kernel_packages KERNEL: names of those with the image and the modules
@@ -112,7 +34,7 @@ kernel_packages()
 {
 	local suite meta image names
 
-	read -r suite meta < <(recipe_get "kernel $1")
+	read -r suite meta _ < <(recipe_get "kernel $1")
 	image=$(apt-cache -t "$suite" depends "$meta" |
 		sed -n "s/^  Depends: \(linux-image-${1//./\\.}\..*\)/\1/p")
 	[ -n "$image" ] || die "no kernel $1: $meta of $suite depends on no\
@@ -223,25 +145,6 @@ put_modules()
 
 # ---- the image ----
 
-# The greater part of a kernel's modules.
-unwanted=('*/drivers/gpu' '*/drivers/media' '*/drivers/scsi' '*/drivers/usb'
-	'*/drivers/net/wireless' '*/drivers/iio' '*/sound'
-	'*/usr/share')
-
-# unpack DIR NAMES
-unpack()
-{
-	local names debs deb
-
-	mapfile -t names <<<"$2"
-	debs=$(deb_get "${names[@]}") || exit
-	for deb in $debs; do
-		dpkg-deb --fsys-tarfile "$deb" |
-			tar -x -C "$1" "${unwanted[@]/#/--exclude=}" ||
-			die "cannot unpack $deb: remove it"
-	done
-}
-
 # image_build KERNEL DIR; work, root, kroot and tree are folders
 image_build()
 {
@@ -278,21 +181,29 @@ image_need()
 	done
 }
 
+# Until the subshell that calls it ends.
+cache_lock()
+{
+	local lock
+
+	mkdir -p "$cache/lab" || die "cannot write $cache: name another\
+ folder by WBELL_CACHE"
+	exec {lock}>"$cache/lab/lock"
+	flock -w 600 "$lock" || die "cannot write $cache: another scripts/lab\
+ has been at it for 10 minutes: end it"
+}
+
 # One at a time; an image appears whole or not at all.
 image_make()
 (
-	local dir lock
+	local dir
 
 	grep -q "^kernel ${1//./\\.} " "$recipe" ||
 		die "no kernel '$1': one of $(kernels | xargs)"
 	dir=$(image_dir "$1")
 	[ ! -f "$dir/version" ] || exit 0
 	image_need
-	mkdir -p "$cache/lab" || die "cannot write $cache: name another\
- folder by WBELL_CACHE"
-	exec {lock}>"$cache/lab/lock"
-	flock -w 600 "$lock" || die "cannot make an image: another scripts/lab\
- has been at it for 10 minutes: end it"
+	cache_lock
 	[ ! -f "$dir/version" ] || exit 0
 	echo "lab: making the image of kernel $1 in $cache" >&2
 	work=$(mktemp -d "$cache/lab/tmp.XXXXXX") || exit

@@ -8,6 +8,7 @@
 
 #include "queue.h"
 #include "roce.h"
+#include "uapi.h"
 
 #ifdef __cplusplus
 #define WBELL_ASSERT(c) static_assert(c, #c)
@@ -61,6 +62,42 @@ WBELL_SIZE(roce_eth, 14);
 WBELL_SIZE(roce_ipv4, 20);
 WBELL_SIZE(roce_ipv6, 40);
 WBELL_SIZE(roce_udp, 8);
+
+WBELL_SIZE(wbell_u_hello, 40);
+WBELL_SIZE(wbell_u_provider_query, 184);
+WBELL_SIZE(wbell_u_nic_query, 72);
+WBELL_SIZE(wbell_u_destroy, 24);
+WBELL_SIZE(wbell_u_ring_alloc, 48);
+WBELL_SIZE(wbell_u_mreg_host, 56);
+WBELL_SIZE(wbell_u_mreg_object, 56);
+WBELL_SIZE(wbell_u_gpu_pin, 80);
+WBELL_SIZE(wbell_u_gpu_import, 56);
+WBELL_SIZE(wbell_u_window_alloc, 48);
+WBELL_SIZE(wbell_u_nic_register, 64);
+WBELL_SIZE(wbell_u_nic_accept, 40);
+WBELL_SIZE(wbell_u_range, 24);
+WBELL_SIZE(wbell_u_queue_create, 128);
+WBELL_SIZE(wbell_u_queue_grant, 24);
+WBELL_SIZE(wbell_u_queue_modify, 24);
+WBELL_SIZE(wbell_u_queue_query, 48);
+WBELL_SIZE(wbell_u_queue_kick, 24);
+WBELL_SIZE(wbell_u_export_dmabuf, 24);
+WBELL_SIZE(wbell_u_map, 24);
+WBELL_SIZE(wbell_u_ep_info, 112);
+WBELL_SIZE(wbell_u_ep_grant, 72);
+WBELL_SIZE(wbell_u_ep_error, 24);
+WBELL_SIZE(wbell_u_ep_kick, 16);
+WBELL_SIZE(wbell_u_event, 32);
+WBELL_AT(wbell_u_hello, err_ptr, 8);
+WBELL_AT(wbell_u_hello, features, 32);
+WBELL_AT(wbell_u_provider_query, caps, 32);
+WBELL_AT(wbell_u_provider_query, name, 56);
+WBELL_AT(wbell_u_nic_accept, fd, 24);
+WBELL_AT(wbell_u_queue_create, region, 40);
+WBELL_AT(wbell_u_queue_create, user, 112);
+WBELL_AT(wbell_u_ep_info, region, 40);
+WBELL_AT(wbell_u_ep_grant, map, 48);
+WBELL_AT(wbell_u_event, data, 16);
 
 #undef WBELL_SIZE
 #undef WBELL_AT

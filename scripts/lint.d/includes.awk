@@ -44,7 +44,7 @@ BEGIN {
 	row("^include/wbell/provider\\.h$",
 	    "^<std(def|int)\\.h>$|^include/wbell/(queue|wbell)\\.h$",
 	    "a provider's contract has no CUDA, verbs or DPDK type")
-	row("^kmod/", "^<(linux|asm|net|kunit|rdma|uapi/linux)/[^>]+>$|" \
+	row("^kmod/", "^<(linux|asm|net|kunit|rdma|trace|uapi/linux)/[^>]+>$|" \
 	    "^kmod/|^include/wbell/(uapi|queue)\\.h$|^<nv-p2p\\.h>$",
 	    "the module includes its own header, uapi.h and queue.h")
 	row("^userlib/cli/",

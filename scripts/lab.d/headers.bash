@@ -65,10 +65,26 @@ builder()
 	echo "$name"
 }
 
+# module_make KERNEL DIR OUT [ARGUMENT OF MAKE...]: OUT has links to DIR
+module_make()
+{
+	local kernel=$1 from=$2 out=$3 folder make
+
+	folder=$(builder "$kernel")
+	shift 3
+	make=(make -C "$(headers_dir "$kernel")" "M=$out" --no-print-directory
+		"$@" modules)
+	if [ -n "$folder" ]; then
+		folder_run "$folder" "$cache $home $from $out" "${make[@]}"
+	else
+		"${make[@]}"
+	fi
+}
+
 # module_build KERNEL DIR OUT [ARGUMENT OF MAKE...]
 module_build()
 {
-	local kernel=$1 from out kdir make
+	local kernel=$1 from out
 
 	from=$(readlink -e "$2") || die "module: no folder $2"
 	[ -e "$from/Kbuild" ] || [ -e "$from/Makefile" ] ||
@@ -77,15 +93,7 @@ module_build()
 	out=$(readlink -e "$3")
 	shift 3
 	headers_make "$kernel" || exit
-	kdir=$(headers_dir "$kernel")
 	"$home/module-tree" "$from" "$out" ||
 		die "module: cannot link $from to $out: see above"
-	make=(make -C "$kdir" "M=$out" W=1 KCFLAGS=-Werror --no-print-directory
-		"$@" modules)
-	if [ -n "$(builder "$kernel")" ]; then
-		folder_run "$(builder "$kernel")" "$cache $from $out" \
-			"${make[@]}"
-	else
-		"${make[@]}"
-	fi
+	module_make "$kernel" "$from" "$out" W=1 KCFLAGS=-Werror "$@"
 }

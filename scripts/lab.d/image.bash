@@ -24,7 +24,7 @@ image_dir()
 	local hash
 
 	hash=$(grep -vE '^(#|folder |$)' "$recipe" |
-		cat - "$home/lab.d/init" <(echo "$image_format") |
+		cat - "$home"/lab.d/{init,sick} <(echo "$image_format") |
 		sha256sum | cut -c1-12)
 	echo "$cache/lab/$1-$hash"
 }
@@ -157,6 +157,7 @@ image_build()
 	put_programs
 	put_modules
 	install -m 755 "$home/lab.d/init" "$tree/init"
+	install -m 755 "$home/lab.d/sick" "$tree/bin/sick"
 	image_write "$2" || die "cannot write the image: see above"
 }
 

@@ -73,6 +73,8 @@ BEGIN {
 	row("^dpdk_path/", libc "|^dpdk_path/|^<(rte_|ethdev_)[^>]+>$|" \
 	    "^include/wbell/(provider|queue|roce|layout)\\.h$",
 	    "the engine includes provider.h, not the host API")
+	row("^scripts/lab\\.d/kunit/", "^<(linux|kunit)/",
+	    "what goes with KUnit knows the kernel only")
 	row("^tests/vnic/", libc "|^tests/vnic/|^dpdk_path/roce/|" \
 	    "^include/wbell/(queue|roce)\\.h$|^<linux/mlx5/[^>]+>$",
 	    "a judge shares nothing with the judged")

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel module and what the lab needs for it, in guests: docs/lab.md.
 
-VM_TESTS := tests/vm/module_test.bats
+VM_BIN := $(B)/tests/vm
+# One program for each kernel: each has a time limit of its own.
+VM_KUNIT := $(addprefix $(VM_BIN)/kunit_,6.1 6.12 7.3)
+VM_TESTS := $(VM_KUNIT) tests/vm/kunit_test.bats tests/vm/module_test.bats
 TESTS_SLOW += $(VM_TESTS)
+
+$(VM_KUNIT): tests/vm/kunit_test.sh
+	$(Q)mkdir -p $(@D)
+	$(Q)ln -sf $(abspath $<) $@
 
 .PHONY: check-vm
 check-vm: $(VM_TESTS)

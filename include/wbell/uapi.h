@@ -79,7 +79,10 @@
  * away, and a touch is SIGBUS (or see WBELL_ACCEPT_DUMMY).
  */
 
-/* wbell_u_hello.features: what this kernel can do */
+/*
+ * wbell_u_hello.features: what this module on this kernel can do.  Without
+ * the bits of dma-buf, EXPORT_DMABUF and GPU_IMPORT are ENOTTY.
+ */
 #define WBELL_FEATURE_DMABUF_RAM 0x1 /* export of rings as dma-buf */
 #define WBELL_FEATURE_DMABUF_GPU 0x2 /* export of GPU memory, revocable */
 
@@ -112,7 +115,7 @@ struct wbell_u_provider_query {
 	__u32 flags;
 	__u64 err_ptr;
 	__u32 index;
-	__u32 id;	 /* out: for other calls; never used twice */
+	__u32 id;	 /* out: for other calls; not used again soon */
 	__u32 kind;	 /* out: WBELL_PROVIDER_* */
 	__s32 state;	 /* out: 0 usable, or -errno with text saying why */
 	__u64 caps;	 /* out: WBELL_CAP_* */
@@ -129,7 +132,7 @@ struct wbell_u_nic_query {
 	__u32 flags;
 	__u64 err_ptr;
 	__u32 index;
-	__u32 id;	  /* out: for QUEUE_CREATE; never used twice */
+	__u32 id;	  /* out: for QUEUE_CREATE; not used again soon */
 	__u32 uid;	  /* out: of the daemon, in the caller's namespace */
 	__s32 pid;	  /* out: the same; 0: not visible here */
 	__u32 max_queues; /* out */
@@ -346,7 +349,7 @@ struct wbell_u_queue_create {
 	struct wbell_u_range region[WBELL_REGION_COUNT];
 	__u64 user;   /* comes back in events of the queue */
 	__u32 handle; /* out */
-	__u32 id;     /* out: never used twice */
+	__u32 id;     /* out: not used again soon */
 };
 
 #define WBELL_GRANT_REMOVE 0x1
@@ -484,6 +487,7 @@ struct wbell_u_event {
 #define WBELL_EVENT_EP_GRANT	  8  /* endpoint: new grant */
 #define WBELL_EVENT_EP_UNGRANT	  9  /* endpoint: grant removed */
 #define WBELL_EVENT_EP_GONE	  10 /* endpoint: queue is gone */
+#define WBELL_EVENT_EP_ERROR	  11 /* endpoint: queue is in error */
 
 #define WBELL_REASON_NONE     0
 #define WBELL_REASON_DESTROY  1 /* its owner destroyed it */

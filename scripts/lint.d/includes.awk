@@ -88,6 +88,7 @@ BEGIN {
 	# headers that the build makes
 	made["vectors.h"] = "tests/vectors.h"
 	made["seen_mads.h"] = "tests/seen_mads.h"
+	made["api.h"] = "kmod/api.h"
 }
 
 # "a/b/../c" to "a/c"

@@ -34,6 +34,7 @@ endif
 ALL :=        # what `make` builds
 TESTS_FAST := # executables that print TAP; make check-fast (< 60 s in all)
 TESTS_SLOW := # the rest of make check
+TESTS_DEEP := # make check-deep: on the debug kernel
 BENCHES :=    # executables that write build/bench/<area>.json
 CLEAN :=
 
@@ -43,7 +44,8 @@ CLEAN :=
 
 include $(wildcard */build.mk */*/build.mk)
 
-.PHONY: all help setup modules modules_install demo check check-fast check-gpu bench lint clean install
+.PHONY: all help setup modules modules_install demo check \
+	check-fast check-deep check-gpu bench lint clean install
 all: $(ALL)
 
 help:
@@ -57,6 +59,8 @@ help:
 	@echo 'make check-gpu  what a machine with a GPU can run'
 	@echo 'make check-interop Linux rdma_rxe in guests as the peer'
 	@echo 'make check-dpdk24  the engine built and tested with DPDK 24.11'
+	@echo 'make check-vm   kernel modules in guests with stock kernels'
+	@echo 'make check-deep the same on a kernel with KASAN, lockdep, kmemleak, faults'
 	@echo 'make soak       simulator and fuzzers until told to stop'
 	@echo 'make bench      speed, beside a floor program; build/bench/*.json'
 	@echo 'make bench-goals  every row of docs/benchmarks.md, beside peers'
@@ -89,6 +93,11 @@ check: all $(TESTS_FAST) $(TESTS_SLOW)
 
 check-fast: all $(TESTS_FAST)
 	$(Q)scripts/run-tests $(TESTS_FAST)
+
+# The kernel is built first: that has no time limit of a test.
+check-deep: all $(TESTS_DEEP)
+	$(Q)scripts/lab fetch debug
+	$(Q)WBELL_TEST_TIMEOUT=1200 scripts/run-tests $(TESTS_DEEP)
 
 bench: all $(BENCHES)
 	$(Q)mkdir -p $(B)/bench

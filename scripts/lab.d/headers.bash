@@ -9,6 +9,10 @@ headers_dir()
 {
 	local release
 
+	if [ "$1" = debug ]; then
+		echo "$debug_tree"
+		return
+	fi
 	release=$(<"$(image_dir "$1")/version")
 	echo "$cache/lab/headers-$release/usr/src/linux-headers-$release"
 }
@@ -43,6 +47,10 @@ headers_make()
 	local kernel=$1 release dir
 
 	image_make "$kernel" || exit
+	if [ "$kernel" = debug ]; then
+		debug_make
+		exit
+	fi
 	release=$(<"$(image_dir "$kernel")/version")
 	dir=$cache/lab/headers-$release
 	cache_lock

@@ -13,6 +13,7 @@ recipe_get()
 kernels()
 {
 	recipe_get kernel | cut -d' ' -f1
+	[ -z "$(recipe_get debug)" ] || echo debug
 }
 
 # Goes up with each change below that makes other images of one recipe.
@@ -24,7 +25,7 @@ image_dir()
 	local hash
 
 	hash=$(grep -vE '^(#|folder |$)' "$recipe" |
-		cat - "$home"/lab.d/{init,sick} <(echo "$image_format") |
+		cat - "$home"/lab.d/{init,sick,debug.config} <(echo "$image_format") |
 		sha256sum | cut -c1-12)
 	echo "$cache/lab/$1-$hash"
 }
@@ -151,8 +152,12 @@ image_build()
 	local names
 
 	apt_update
-	names=$(kernel_packages "$1") || exit
-	unpack "$kroot" "$names"
+	if [ "$1" = debug ]; then
+		debug_install "$kroot"
+	else
+		names=$(kernel_packages "$1") || exit
+		unpack "$kroot" "$names"
+	fi
 	unpack "$root" "$(recipe_get deb)"
 	put_programs
 	put_modules
@@ -199,11 +204,12 @@ image_make()
 (
 	local dir
 
-	grep -q "^kernel ${1//./\\.} " "$recipe" ||
+	[[ " $(kernels | xargs) " == *" $1 "* ]] ||
 		die "no kernel '$1': one of $(kernels | xargs)"
 	dir=$(image_dir "$1")
 	[ ! -f "$dir/version" ] || exit 0
 	image_need
+	[ "$1" != debug ] || debug_make || exit
 	cache_lock
 	[ ! -f "$dir/version" ] || exit 0
 	echo "lab: making the image of kernel $1 in $cache" >&2

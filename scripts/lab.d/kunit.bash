@@ -73,6 +73,12 @@ kunit_build()
 {
 	local kernel=$1 from=$2 out=$3 dir
 
+	if [ "$kernel" = debug ]; then
+		shift 3
+		module_build "$kernel" "$from" "$out" WBELL_KUNIT=m \
+			KCFLAGS="-Werror -I$home/lab.d/kunit" "$@"
+		return
+	fi
 	kunit_make "$kernel" || exit
 	dir=$(kunit_dir "$kernel")
 	shift 3

@@ -7,14 +7,16 @@ KMOD_PROGRAMS := $(patsubst tests/kmod/%.c,$(KMOD_BIN)/%,\
 KMOD_HELP := $(patsubst %.c,$(B)/obj/%.o,\
 	$(filter-out %_test.c,$(wildcard tests/kmod/*.c)))
 KMOD_TESTS := $(KMOD_BIN)/kmod_6.1 $(KMOD_BIN)/kmod_6.12 $(KMOD_BIN)/kmod_7.3
+KMOD_DEEP := $(KMOD_BIN)/kmod_debug
 TESTS_SLOW += $(KMOD_TESTS)
+TESTS_DEEP += $(KMOD_DEEP)
 
 $(KMOD_PROGRAMS): $(KMOD_BIN)/%: $(B)/obj/tests/kmod/%.o $(KMOD_HELP)
 	$(Q)mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pthread $^ -o $@ -lcmocka
 
-$(KMOD_TESTS): tests/kmod/kmod_test.sh tests/kmod/guest.sh $(KMOD_PROGRAMS)
+$(KMOD_TESTS) $(KMOD_DEEP): tests/kmod/kmod_test.sh tests/kmod/guest.sh $(KMOD_PROGRAMS)
 	$(Q)ln -sf $(abspath $<) $@
 
 .PHONY: check-kmod

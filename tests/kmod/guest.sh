@@ -92,5 +92,8 @@ bad='BUG:|WARNING:|Oops|Call Trace|possible circular|unreferenced|Bad page|memty
 dmesg | grep -E -A30 "$bad" | sed 's/^/# /'
 ! dmesg | grep -qE "$bad"
 check kmod_kernel_log_is_clean
+sick >/tmp/sick
+check kmod_kernel_is_well
+sed 's/^/# /' /tmp/sick
 echo "1..$n"
 exit $failed

@@ -13,6 +13,7 @@ guest_option()
 	--add) add+=("$2") ;;
 	--module) modules+=("$2") ;;
 	--gpu) gpu=$2 ;;
+	--disk) disk=$2 ;;
 	--out) out=$2 ;;
 	--log) log=$2 ;;
 	--cpus) cpus=$2 ;;
@@ -36,6 +37,7 @@ guest_check()
 	esac
 	[[ -z $gpu || $gpu =~ ^[1-9][0-9]*[KMG](:.+)?$ ]] ||
 		die "boot: no size '$gpu' of a BAR: it is 64M or 64M:FILE"
+	[ -z "$disk" ] || [ -f "$disk" ] || die "boot: no disk $disk"
 	for n in "$mtu" "$cpus" "$memory" "$limit"; do
 		[[ $n =~ ^[1-9][0-9]{0,5}$ ]] || die "boot: '$n' is no number\
  from 1 on: see scripts/lab --help"
@@ -94,6 +96,9 @@ wait=off" -mon chardev=monitor -serial "unix:$work/monitor")
 		-device "virtio-net-pci,netdev=n0,romfile=,host_mtu=$mtu,\
 mac=52:54:00:77:00:02")
 	[ -z "$gpu" ] || guest_gpu
+	# shellcheck disable=SC2054	# QEMU's commas
+	[ -z "$disk" ] || args+=(-drive "file=$disk,format=raw,if=none,id=d0"
+		-device virtio-blk-pci,drive=d0)
 	timeout -k 2 "$limit" qemu-system-x86_64 "${args[@]}" </dev/null
 }
 
@@ -120,7 +125,7 @@ guest_boot()
 {
 	local kernel=$1 image rc show=
 	local script='' net='' mtu=4200 add=() out='' log='' cpus=2 memory=512
-	local limit=120 modules=() gpu=''
+	local limit=120 modules=() gpu='' disk=''
 
 	shift
 	while [ $# -gt 1 ]; do

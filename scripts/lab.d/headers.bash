@@ -80,8 +80,8 @@ module_make()
 
 	folder=$(builder "$kernel")
 	shift 3
-	make=(make -C "$(headers_dir "$kernel")" "M=$out" --no-print-directory
-		"$@" modules)
+	make=(make -C "$(headers_dir "$kernel")" "M=$out" -j"$(nproc)"
+		--no-print-directory "$@" modules)
 	if [ -n "$folder" ]; then
 		folder_run "$folder" "$cache $home $from $out" "${make[@]}"
 	else

@@ -4,7 +4,8 @@
 VM_BIN := $(B)/tests/vm
 # One program for each kernel: each has a time limit of its own.
 VM_KUNIT := $(addprefix $(VM_BIN)/kunit_,6.1 6.12 7.3)
-VM_TESTS := $(VM_KUNIT) $(addprefix tests/vm/,kunit_test.bats module_test.bats)
+VM_TESTS := $(VM_KUNIT) $(addprefix tests/vm/,kunit_test.bats module_test.bats \
+	loop_test.bats)
 TESTS_SLOW += $(VM_TESTS)
 
 $(VM_KUNIT): tests/vm/kunit_test.sh

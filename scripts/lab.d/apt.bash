@@ -11,13 +11,16 @@ apt_conf()
 	local keys=/usr/share/keyrings/debian-archive-keyring.gpg
 	local deb="deb [arch=amd64 signed-by=$keys] $mirror" suite
 
+	local list=$cache/apt/etc/sources.list
+
 	mkdir -p "$cache"/apt/{lists,debs,etc,cache} || return
 	# Programs come from bookworm; other suites only when named by -t.
 	for suite in bookworm bookworm-backports trixie trixie-backports; do
-		echo "$deb/debian $suite main"
-	done >"$cache/apt/etc/sources.list"
-	echo "$deb/debian-security bookworm-security main" \
-		>>"$cache/apt/etc/sources.list"
+		echo "$deb/debian $suite main contrib"
+	done >"$list.new"
+	echo "$deb/debian-security bookworm-security main" >>"$list.new"
+	cmp -s "$list.new" "$list" || rm -f "$cache/apt/updated"
+	mv "$list.new" "$list"
 	cat >"$cache/apt/etc/preferences" <<-END
 	Package: *
 	Pin: release n=bookworm*

@@ -24,7 +24,7 @@ image_dir()
 {
 	local hash
 
-	hash=$(grep -vE '^(#|folder |$)' "$recipe" |
+	hash=$(grep -vE '^(#|folder |nvidia |$)' "$recipe" |
 		cat - "$home"/lab.d/{init,sick,debug.config} <(echo "$image_format") |
 		sha256sum | cut -c1-12)
 	echo "$cache/lab/$1-$hash"

@@ -19,7 +19,7 @@ CFLAGS_ALL = -std=gnu11 $(WARN) $(OPT) -fPIC -fvisibility=hidden -pthread
 DEPS = -MMD -MP
 
 # These need no more than is there; module builds need a compiler only.
-NO_SETUP := clean help setup check-gpu modules modules_install
+NO_SETUP := clean help setup check-gpu modules modules_install dkms_install
 ifneq ($(filter-out $(NO_SETUP),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(SETUP_DONE),)
 # Installs what is missing, says what and why; silent when all is there.
@@ -44,13 +44,14 @@ CLEAN :=
 
 include $(wildcard */build.mk */*/build.mk)
 
-.PHONY: all help setup modules modules_install demo check \
+.PHONY: all help setup modules modules_install dkms_install demo check \
 	check-fast check-deep check-gpu bench lint clean install
 all: $(ALL)
 
 help:
 	@echo 'make            build everything into build/'
 	@echo 'make modules    the kernel modules, KDIR=headers of the kernel'
+	@echo 'make dkms_install  sources for DKMS, udev rule, modprobe.d; DESTDIR='
 	@echo 'make demo       two namespaces, a kernel sends a file over RoCEv2 (FILE=path)'
 	@echo 'make check      lint and every test'
 	@echo 'make check-fast the tests of the inner loop'
@@ -84,6 +85,19 @@ modules:
 
 modules_install: modules
 	$(Q)$(KBUILD_MAKE) modules_install
+
+# What DKMS builds from, and what goes with the modules on any machine.
+DKMS_VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' kmod/dkms.conf)
+DKMS_DIR = $(DESTDIR)/usr/src/warpbell-$(DKMS_VERSION)
+
+dkms_install:
+	$(Q)mkdir -p $(DKMS_DIR)/include $(DESTDIR)/usr/lib/udev/rules.d \
+		$(DESTDIR)/usr/lib/modprobe.d
+	$(Q)cp -r Kbuild kmod LICENSES $(DKMS_DIR)/
+	$(Q)cp -r include/wbell $(DKMS_DIR)/include/
+	$(Q)mv $(DKMS_DIR)/kmod/dkms.conf $(DKMS_DIR)/
+	$(Q)cp kmod/60-warpbell.rules $(DESTDIR)/usr/lib/udev/rules.d/
+	$(Q)cp kmod/warpbell.conf $(DESTDIR)/usr/lib/modprobe.d/
 
 demo: all
 	scripts/demo $(if $(FILE),'$(FILE)')

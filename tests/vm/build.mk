@@ -6,7 +6,7 @@ VM_BIN := $(B)/tests/vm
 VM_KUNIT := $(addprefix $(VM_BIN)/kunit_,6.1 6.12 7.3)
 VM_NVP2P := $(addprefix $(VM_BIN)/nvp2p_,6.1 6.12 7.3)
 VM_TESTS := $(VM_KUNIT) $(VM_NVP2P) $(addprefix tests/vm/,kunit_test.bats module_test.bats \
-	loop_test.bats)
+	loop_test.bats package_test.bats)
 TESTS_SLOW += $(VM_TESTS)
 
 $(VM_KUNIT): tests/vm/kunit_test.sh

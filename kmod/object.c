@@ -12,9 +12,13 @@ int wbell_obj_init(struct wbell_obj *obj, struct wbell_ctx *ctx,
 	rc = wbell_charge(ctx->acct, WBELL_COUNT_OBJECTS, 1);
 	if (rc)
 		return rc;
-	/* No entry yet: the handle is taken, but nobody finds an object. */
-	rc = xa_alloc(&ctx->objs, &obj->handle, NULL, xa_limit_31b, GFP_KERNEL);
-	if (rc) {
+	/*
+	 * No entry yet: the handle is taken, but nobody finds an object.  A
+	 * number comes back late, so that a stale handle misses.
+	 */
+	rc = xa_alloc_cyclic(&ctx->objs, &obj->handle, NULL, xa_limit_31b,
+			     &ctx->next, GFP_KERNEL);
+	if (rc < 0) {
 		wbell_uncharge(ctx->acct, WBELL_COUNT_OBJECTS, 1);
 		return rc == -EBUSY ? -EDQUOT : rc;
 	}

@@ -111,6 +111,7 @@ struct wbell_ctx {
 	struct pid *pid; /* of the opener */
 	struct wbell_account *acct;
 	struct xarray objs; /* handle to object; NULL while it is made */
+	u32 next;	    /* handle, under the array's lock */
 	struct wbell_events events;
 	struct list_head link;
 };

@@ -269,6 +269,8 @@ static void test_args_foreign_handles(void **state)
 	assert_int_equal(destroy(mine, UINT32_MAX), -ENOENT);
 	assert_int_equal(destroy(mine, handle), 0);
 	assert_int_equal(destroy(mine, handle), -ENOENT);
+	/* the number is not the next one's */
+	assert_int_not_equal(ring(mine, PAGE, NULL, NULL), handle);
 	fd_close(mine);
 	fd_close(other);
 	counters_zero();

@@ -8,7 +8,7 @@ KMOD_HELP := $(patsubst %.c,$(B)/obj/%.o,\
 	$(filter-out %_test.c,$(wildcard tests/kmod/*.c)))
 KMOD_TESTS := $(KMOD_BIN)/kmod_6.1 $(KMOD_BIN)/kmod_6.12 $(KMOD_BIN)/kmod_7.3
 KMOD_DEEP := $(KMOD_BIN)/kmod_debug
-TESTS_SLOW += $(KMOD_TESTS)
+TESTS_SLOW += $(KMOD_TESTS) tests/kmod/probe_test.sh
 TESTS_DEEP += $(KMOD_DEEP)
 
 $(KMOD_PROGRAMS): $(KMOD_BIN)/%: $(B)/obj/tests/kmod/%.o $(KMOD_HELP)
@@ -20,5 +20,5 @@ $(KMOD_TESTS) $(KMOD_DEEP): tests/kmod/kmod_test.sh tests/kmod/guest.sh $(KMOD_P
 	$(Q)ln -sf $(abspath $<) $@
 
 .PHONY: check-kmod
-check-kmod: $(KMOD_TESTS)
+check-kmod: $(KMOD_TESTS) tests/kmod/probe_test.sh
 	$(Q)scripts/run-tests $^

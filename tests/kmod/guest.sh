@@ -82,7 +82,7 @@ unload kmod_windows
 
 insmod "$module" && bind
 check kmod_gpu_binds
-for t in args_test map_test memory_test grant_test queue_test pair_test \
+for t in args_test map_test memory_test grant_test queue_test pair_test fault_test \
 	gpu_test; do
 	run $t
 done

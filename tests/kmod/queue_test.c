@@ -433,21 +433,23 @@ static void *storm_app(void *arg)
 
 	for (i = 0; i < 300; i++) {
 		object = ring(s->app, 3 * PAGE, NULL, NULL);
-		if (queue(s->app, s->nic_id, object, &q))
-			continue;
+		must(!queue(s->app, s->nic_id, object, &q));
 		mreg = mreg_ring(s->app, object, PAGE, 0, 0);
 		g.queue = q;
 		g.mreg = mreg;
 		call(s->app, WBELL_IOC_QUEUE_GRANT, &g);
 		if (i & 4)
 			usleep(1000);
+		/* in all orders; an object is destroyed once */
 		if (i % 3 == 0)
 			destroy(s->app, mreg);
 		if (i % 3 < 2)
 			destroy(s->app, object);
 		destroy(s->app, q);
-		destroy(s->app, mreg);
-		destroy(s->app, object);
+		if (i % 3 != 0)
+			destroy(s->app, mreg);
+		if (i % 3 == 2)
+			destroy(s->app, object);
 	}
 	return NULL;
 }

@@ -58,6 +58,7 @@ help:
 	@echo 'make check-model   models of the queue protocol, by spin'
 	@echo 'make check-budget  instructions of device code, by nvcc'
 	@echo 'make check-gpu  what a machine with a GPU can run'
+	@echo 'make check-kmod  the kernel module in guests: 6.1, 6.12, 7.3'
 	@echo 'make check-interop Linux rdma_rxe in guests as the peer'
 	@echo 'make check-dpdk24  the engine built and tested with DPDK 24.11'
 	@echo 'make check-vm   kernel modules in guests with stock kernels'

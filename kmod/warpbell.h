@@ -11,7 +11,8 @@
  *   map->lock          is the object still there?  the only one of ours that
  *                      mmap and faults take
  *   spinlocks          state and users of an object, maps, events, pages of
- *                      windows, lists: none is held while another is taken
+ *                      windows, lists: none is held while another is taken,
+ *                      but for the list of contexts by debugfs's dump
  * No lock is held while an object ends and tells those that use it.
  */
 #ifndef WBELL_KMOD_WARPBELL_H

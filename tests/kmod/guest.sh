@@ -82,10 +82,18 @@ unload kmod_windows
 
 insmod "$module" && bind
 check kmod_gpu_binds
+trace=/sys/kernel/tracing
+echo 1 >$trace/events/warpbell/enable
+check kmod_tracepoints_are_there
 for t in args_test map_test memory_test grant_test queue_test pair_test fault_test \
 	gpu_test; do
 	run $t
 done
+for event in ctx object map queue; do
+	grep -q "wbell_$event:" $trace/trace
+	check kmod_traces_$event
+done
+echo 0 >$trace/events/warpbell/enable
 unload kmod_gpu
 
 bad='BUG:|WARNING:|Oops|Call Trace|possible circular|unreferenced|Bad page|memtype \[mem|memory types'

@@ -125,6 +125,38 @@ static void test_memory_goes_with_its_ring(void **state)
 	counters_zero();
 }
 
+/* A file of text that has the part. */
+static bool file_has(const char *path, const char *part)
+{
+	char text[4096] = "";
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		print_error("%s: %s\n", path, strerror(errno));
+	close(fd);
+	return strstr(text, part);
+}
+
+static void test_memory_can_be_looked_at(void **state)
+{
+	char path[64], *at = anon(2, PROT_READ | PROT_WRITE);
+	int fd = ctx_open();
+	uint32_t object = ring(fd, 3 * PAGE, NULL, NULL);
+
+	mreg_ring(fd, object, PAGE, 0, 0);
+	assert_int_equal(reg(fd, at, 2, NULL), 0);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	assert_true(file_has(path, "warpbell-ring:\t1 12288\n"));
+	assert_true(file_has(path, "warpbell-mreg:\t2 8192\n"));
+	assert_true(file_has("/sys/kernel/debug/warpbell/objects",
+			     "ring 1 live bytes 12288 pages 3\n"));
+	assert_true(file_has("/sys/kernel/debug/warpbell/objects",
+			     "mreg 3 live bytes 8192 len 8192"));
+	munmap(at, 2 * PAGE);
+	fd_close(fd);
+	counters_zero();
+}
+
 /* ---- limits ---- */
 
 static int limited(void *arg)
@@ -234,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_memory_refused),
 		cmocka_unit_test(test_memory_of_a_ring_can_be_pinned),
 		cmocka_unit_test(test_memory_goes_with_its_ring),
+		cmocka_unit_test(test_memory_can_be_looked_at),
 		cmocka_unit_test(test_memory_rlimit),
 		cmocka_unit_test(test_memory_limits_of_a_user),
 		cmocka_unit_test(test_memory_killed_at_any_time),

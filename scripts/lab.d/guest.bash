@@ -99,7 +99,8 @@ mac=52:54:00:77:00:02")
 	# shellcheck disable=SC2054	# QEMU's commas
 	[ -z "$disk" ] || args+=(-drive "file=$disk,format=raw,if=none,id=d0"
 		-device virtio-blk-pci,drive=d0)
-	timeout -k 2 "$limit" qemu-system-x86_64 "${args[@]}" </dev/null
+	# in the caller's group, so that whoever ends that ends the guest
+	timeout --foreground -k 2 "$limit" qemu-system-x86_64 "${args[@]}" </dev/null
 }
 
 # guest_status RC: of the script, by the last line it left

@@ -51,7 +51,8 @@ loop_start()
 	echo "0 0" | dd of="$work/disk" conv=notrunc status=none
 	: >"$work/out"
 	round=0
-	"$home/lab" boot "$kernel" --script "$work/agent" --gpu 64M \
+	# a group of its own: all of it ends with the loop
+	setsid "$home/lab" boot "$kernel" --script "$work/agent" --gpu 64M \
 		--disk "$work/disk" --out "$work/out" --log "$work/log" \
 		--time 86400 &
 	guest=$!
@@ -86,13 +87,13 @@ loop_round()
 # loop_run KERNEL DIR [SCRIPT]: until it is told to end
 loop_run()
 {
-	local kernel=$1 from script=${3-} guest round stamp
+	local kernel=$1 from script=${3-} round stamp
 
 	from=$(readlink -e "$2") || die "loop: no folder $2"
 	[ -z "$script" ] || [ -f "$script" ] || die "loop: no script $script"
 	headers_make "$kernel" || exit
 	work=$(mktemp -d) || exit 2
-	trap 'kill $guest 2>/dev/null; rm -rf "$work"' EXIT
+	trap 'kill -- "-$guest" 2>/dev/null; rm -rf "$work"' EXIT
 	trap 'exit 130' INT TERM
 	stamp=$work/stamp
 	loop_start

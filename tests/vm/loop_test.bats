@@ -27,13 +27,22 @@ setup()
 	END
 	echo 'cat /proc/sys/kernel/random/boot_id' >script
 	"$lab" headers 6.1
-	"$lab" loop 6.1 word script >out 2>&1 3>&- &
+	TMPDIR=$PWD "$lab" loop 6.1 word script >out 2>&1 3>&- &
 	pid=$!
+	guest_log="serial file:$BATS_TEST_TMPDIR"
 }
 
 teardown()
 {
-	[ -z "${pid-}" ] || kill "$pid"
+	[ -n "${pid-}" ] || return 0
+	kill "$pid"
+	wait "$pid" || true
+	# no guest outlives its loop
+	for _ in $(seq 50); do
+		pgrep -f "$guest_log" >/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 # said TEXT: within the time that a loaded machine needs

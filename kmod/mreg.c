@@ -297,13 +297,12 @@ static int base_attach(struct wbell_call *call, struct wbell_mreg *mreg,
 				  "offset, len: no whole pages of the "
 				  "object's %llu bytes",
 				  base->bytes);
-	rc = wbell_use_add(base, &mreg->use, &base_ops);
-	if (rc)
-		return rc;
 	wbell_obj_get(base);
 	mreg->base = base;
 	mreg->offset = arg->offset;
-	return mkey_alloc(mreg);
+	rc = mkey_alloc(mreg);
+	/* last: from here on, the end of base ends this, key and all */
+	return rc ? rc : wbell_use_add(base, &mreg->use, &base_ops);
 }
 
 int wbell_ioctl_mreg_object(struct wbell_call *call)

@@ -35,13 +35,17 @@ int wbell_obj_init(struct wbell_obj *obj, struct wbell_ctx *ctx,
 	return 0;
 }
 
-/* Needs no memory: the place is reserved. */
+/*
+ * Needs no memory: the place is reserved.  The last look at the object: once
+ * it is found, another thread may end it.
+ */
 void wbell_obj_finalize(struct wbell_obj *obj)
 {
-	void *old = xa_store(&obj->ctx->objs, obj->handle, obj, GFP_KERNEL);
+	void *old;
 
-	WARN_ON(xa_is_err(old));
 	trace_wbell_object(obj->type, obj->handle, WBELL_LIVE, 0);
+	old = xa_store(&obj->ctx->objs, obj->handle, obj, GFP_KERNEL);
+	WARN_ON(xa_is_err(old));
 }
 
 void wbell_obj_abort(struct wbell_obj *obj)

@@ -12,7 +12,7 @@ BENCH_NIC := loss scale
 BENCH_PROGRAMS := $(BENCH_STACK) $(BENCH_NIC) pingpong row count
 
 CFLAGS_tests_bench := -O3 $(ENGINE_DPDK_CFLAGS) -Idpdk_path
-BENCH_PORT_OBJS := $(patsubst %.c,$(B)/obj/%.o,dpdk_path/wire.c \
+BENCH_PORT_OBJS := $(patsubst %.c,$(B)/obj/%.o,dpdk_path/wire.c dpdk_path/nic/gid.c \
 	dpdk_path/eal.c $(wildcard dpdk_path/port/*.c))
 bench_o = $(1:%=$(B)/obj/tests/bench/%.o)
 

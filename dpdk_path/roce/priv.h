@@ -571,6 +571,7 @@ bool plain_rx(struct roce_qp *qp, const struct seen *s, const uint8_t *psn);
 
 /* ---- seen.c ---- */
 
+void seen_init(struct roce_qp *qp); /* nothing was seen */
 /* Of a frame with headers seen before and a good ICRC; else NULL. */
 struct roce_qp *seen_find(struct roce_dev *dev, const struct roce_frame *f,
 			  const struct seen **seen);

@@ -158,6 +158,7 @@ int roce_qp_create(struct roce_dev *dev, const struct roce_qp_attr *attr,
 	if (rc)
 		goto err_free_rings;
 	qp->dev = dev;
+	seen_init(qp);
 	qp->user = attr->user;
 	qp->type = attr->type;
 	qp->qkey = attr->qkey;

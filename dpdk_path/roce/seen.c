@@ -35,6 +35,15 @@ static inline bool icrc_ok(const struct seen *s, const uint8_t *psn)
 	return roce_icrc_tail(s->reg, psn, s->tail) == want;
 }
 
+/* Two of the words overlap: what no frame can have, for one says 0, one ~0. */
+void seen_init(struct roce_qp *qp)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		memset(&qp->seen[i], 0, sizeof(qp->seen[i]));
+		qp->seen[i].word[SEEN_WORDS - 1] = ~0ULL;
+	}
+}
+
 struct roce_qp *seen_find(struct roce_dev *dev, const struct roce_frame *f,
 			  const struct seen **seen)
 {

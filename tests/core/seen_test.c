@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "../../dpdk_path/roce/icrc.h"
 #include "craft.h"
 
 #define PSN  100
@@ -198,6 +199,30 @@ static void test_seen_atomic(void **state)
 	each_bit(&f, before);
 }
 
+/*
+ * A queue that has seen nothing yet knows no headers, not even such as its
+ * empty memory looks like, with the ICRC of nothing behind them.
+ */
+static void test_seen_nothing_matches_no_frame(void **state)
+{
+	struct craft_attr a = { .qpn = 32, .rq_psn = PSN, .recv_depth = 4 };
+	enum roce_icrc_way way = roce_icrc_way();
+
+	for (unsigned fill = 0; fill < 2; fill++) {
+		struct craft *c = craft_new(&a);
+		uint8_t frame[80] = { 0 };
+
+		assert_int_equal(roce_icrc_use(ROCE_ICRC_TABLE), 0);
+		memset(frame + 42, fill ? 0xff : 0, 8);
+		memset(frame + 50, 0xff, 4);
+		craft_rx_raw(c, frame, sizeof(frame));
+		assert_int_equal(roce_counter(c->dev, ROCE_C_RX), 0);
+		assert_int_equal(roce_counter(c->dev, ROCE_DROP_NOT_ROCE), 1);
+		craft_free(c);
+	}
+	roce_icrc_use(way);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_seen_write_with_a_pad),
 		cmocka_unit_test(test_seen_write_out_of_turn),
 		cmocka_unit_test(test_seen_atomic),
+		cmocka_unit_test(test_seen_nothing_matches_no_frame),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

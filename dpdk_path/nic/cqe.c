@@ -27,6 +27,14 @@ static uint8_t recv_opcode(const struct roce_comp *c)
 				      : WBELL_CQE_RESP_SEND;
 }
 
+static inline void fill_good(struct nic_queue *q, struct wbell_cqe *cqe,
+			     uint8_t op, uint32_t len, uint32_t imm)
+{
+	cqe->imm_inval_pkey = imm;
+	cqe->byte_cnt = be32(len);
+	cqe->sop_drop_qpn = be32((uint32_t)op << 24 | q->qpn);
+}
+
 static void fill_error(struct nic_queue *q, struct wbell_cqe *cqe,
 		       const struct roce_comp *c)
 {
@@ -49,14 +57,15 @@ static void note_bad(struct nic_queue *q)
 	q->cq_bad = q->cq_pi;
 }
 
-void cqe_write(struct nic_queue *q, const struct roce_comp *c)
+/* A receive, or work that failed. */
+static void write_comp(struct nic_queue *q, const struct roce_comp *c)
 {
 	uint32_t *pi = c->recv ? &q->rcq_pi : &q->cq_pi;
 	uint8_t log = c->recv ? q->log_rcq : q->log_cq;
 	struct wbell_cqe *ring = c->recv ? q->rcq : q->cq;
 	struct wbell_cqe *cqe = &ring[*pi & ((1U << log) - 1)];
 	uint8_t owner = *pi >> log & 1;
-	uint8_t opcode = c->recv ? recv_opcode(c) : WBELL_CQE_REQ;
+	uint8_t opcode;
 
 	if (c->syndrome) {
 		if (!c->recv)
@@ -64,9 +73,8 @@ void cqe_write(struct nic_queue *q, const struct roce_comp *c)
 		fill_error(q, cqe, c);
 		opcode = c->recv ? WBELL_CQE_RESP_ERR : WBELL_CQE_REQ_ERR;
 	} else {
-		cqe->imm_inval_pkey = c->imm;
-		cqe->byte_cnt = be32(c->len);
-		cqe->sop_drop_qpn = be32((uint32_t)c->op << 24 | q->qpn);
+		fill_good(q, cqe, c->op, c->len, c->imm);
+		opcode = recv_opcode(c);
 	}
 	if (c->flags & ROCE_WR_SOLICITED && c->recv)
 		owner |= 0x2;
@@ -80,9 +88,7 @@ static inline void write_sent(struct nic_queue *q, const struct roce_wr *wr)
 	uint32_t pi = q->cq_pi++;
 	struct wbell_cqe *cqe = &q->cq[pi & ((1U << q->log_cq) - 1)];
 
-	cqe->imm_inval_pkey = 0;
-	cqe->byte_cnt = be32(wr->len);
-	cqe->sop_drop_qpn = be32((uint32_t)wr->wqe_opcode << 24 | q->qpn);
+	fill_good(q, cqe, wr->wqe_opcode, wr->len, 0);
 	publish(cqe, wr->index, WBELL_CQE_REQ << 4 | (pi >> q->log_cq & 1));
 }
 
@@ -100,6 +106,6 @@ void cqe_flush(struct nic *nic)
 			write_sent(q, wr);
 		n = roce_qp_comp(qp, c, 16);
 		for (unsigned i = 0; i < n; i++)
-			cqe_write(q, &c[i]);
+			write_comp(q, &c[i]);
 	}
 }

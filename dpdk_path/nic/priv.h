@@ -90,7 +90,6 @@ void wqe_late(struct nic_queue *q, uint64_t seed);
 void wqe_take_recv(struct nic_queue *q);
 
 /* cqe.c */
-void cqe_write(struct nic_queue *q, const struct roce_comp *c);
 void cqe_flush(struct nic *nic); /* every completion that waits */
 
 #endif /* WBELL_NIC_PRIV_H */

@@ -174,7 +174,7 @@ static enum roce_drop find_qp(struct roce_dev *dev, const uint8_t *frame,
 	qp = dev->qp[pkt->qpn & dev->qp_mask];
 	if (!qp || qp->qpn != pkt->qpn)
 		return ROCE_DROP_QPN;
-	if (qp->state < ROCE_RTR || qp->state == ROCE_ERR)
+	if (!receives(qp))
 		return ROCE_DROP_STATE;
 	if (!opcode_fits(qp->type, pkt->opcode))
 		return ROCE_DROP_OPCODE;

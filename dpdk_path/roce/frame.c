@@ -11,6 +11,8 @@
  * written in narrow stores, and would wait for them to leave the store buffer.
  * So it is put off: frame_seal_all() goes over the burst when it is built.
  */
+#include <endian.h>
+
 #include "frame.h"
 
 #define FUSE_FROM 512 /* payload bytes from which copy and ICRC are one pass */
@@ -49,23 +51,17 @@ void frame_stamp(const struct path *path, struct stamp *s, struct head h,
 	s->shape = shape;
 }
 
-static inline void seal(struct roce_frame *f, uint32_t icrc)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	icrc = __builtin_bswap32(icrc);
-#endif
-	memcpy(f->data + f->len - ROCE_ICRC_SIZE, &icrc, ROCE_ICRC_SIZE);
-}
-
 void frame_finish(struct path *path, struct roce_frame *f, struct head h,
 		  const void *payload, unsigned n)
 {
 	struct stamp *s = frame_headers(path, f, h, n);
+	uint32_t icrc;
 
 	if (n >= FUSE_FROM && !path->v6) {
-		seal(f, roce_icrc_copy_ipv4(f->data + path->l3,
-					    path->size - path->l3 + h.ext,
-					    payload, n));
+		icrc = htole32(roce_icrc_copy_ipv4(
+			f->data + path->l3, path->size - path->l3 + h.ext,
+			payload, n));
+		memcpy(f->data + f->len - ROCE_ICRC_SIZE, &icrc, sizeof(icrc));
 		return;
 	}
 	if (n)

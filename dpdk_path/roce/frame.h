@@ -19,23 +19,30 @@ static inline struct stamp *frame_stamp_of(struct path *path, struct head h,
 	return s;
 }
 
+/* Headers of size bytes, the PSN their last word; gives where they end. */
+static inline uint8_t *frame_put_stamp(uint8_t *p, const struct stamp *s,
+				       unsigned size, uint32_t apsn)
+{
+	if (__builtin_expect(size == HDR_IPV4, 1))
+		memcpy(p, s->hdr, HDR_IPV4);
+	else
+		memcpy(p, s->hdr, size);
+	put32(p + size - 4, apsn);
+	return p + size;
+}
+
 /* The headers with all but the payload; the bytes of the pad are zero. */
 static inline struct stamp *frame_headers(struct path *path,
 					  struct roce_frame *f, struct head h,
 					  unsigned n)
 {
 	struct stamp *s = frame_stamp_of(path, h, n);
-	unsigned size = path->size;
+	unsigned end = path->size + h.ext + n;
 
-	if (__builtin_expect(size == HDR_IPV4, 1))
-		memcpy(f->data, s->hdr, HDR_IPV4);
-	else
-		memcpy(f->data, s->hdr, size);
-	put32(f->data + size - 4, h.apsn);
-	size += h.ext + n;
+	frame_put_stamp(f->data, s, path->size, h.apsn);
 	if (n & 3)
-		memset(f->data + size, 0, -n & 3);
-	f->len = size + (-n & 3) + ROCE_ICRC_SIZE;
+		memset(f->data + end, 0, -n & 3);
+	f->len = end + (-n & 3) + ROCE_ICRC_SIZE;
 	return s;
 }
 

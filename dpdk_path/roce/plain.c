@@ -76,19 +76,12 @@ change_shape(struct run *r, const struct roce_wr *wr, uint64_t shape)
 static inline const uint8_t *source(struct run *r, const struct roce_wr *wr)
 {
 	uint32_t key = wr->sge.lkey;
-	uint64_t off;
 
 	if (wr->flags & ROCE_WR_INLINE)
-		return r->qp->store +
-		       (size_t)(wr->index & r->qp->wr_mask) * WBELL_BB_SIZE;
+		return roce_wr_store(r->qp, wr->index);
 	if (!r->mr || r->mr->key != key)
 		r->mr = mr_find(r->qp->dev, key);
-	if (!r->mr)
-		return NULL;
-	off = wr->sge.addr - r->mr->iova;
-	if (off > r->mr->len || wr->len > r->mr->len - off)
-		return NULL;
-	return r->mr->base + off;
+	return r->mr ? mr_range(r->mr, wr->sge.addr, wr->len) : NULL;
 }
 
 static inline void build(struct run *r, const struct roce_wr *wr,
@@ -100,12 +93,7 @@ static inline void build(struct run *r, const struct roce_wr *wr,
 
 	if (__builtin_expect(shape != r->shape, 0))
 		change_shape(r, wr, shape);
-	if (__builtin_expect(r->size == HDR_IPV4, 1))
-		memcpy(p, r->stamp->hdr, HDR_IPV4);
-	else
-		memcpy(p, r->stamp->hdr, r->size);
-	ext = p + r->size;
-	put32(ext - 4, apsn);
+	ext = frame_put_stamp(p, r->stamp, r->size, apsn);
 	if (r->ext) {
 		put64(ext, wr->raddr);
 		put64(ext + 8, (uint64_t)wr->rkey << 32 | wr->len);

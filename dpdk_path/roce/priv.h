@@ -417,19 +417,26 @@ static inline struct mr *mr_find(struct roce_dev *dev, uint32_t key)
 	return mr->key == key && key ? mr : NULL;
 }
 
-/* Where [addr, addr + len) lies, or NULL: no such key, range or right. */
+/* Where [addr, addr + len) of a region lies, or NULL. */
+static inline uint8_t *mr_range(const struct mr *mr, uint64_t addr,
+				uint64_t len)
+{
+	uint64_t off = addr - mr->iova; /* huge when below: no sum to wrap */
+
+	if (off > mr->len || len > mr->len - off)
+		return NULL;
+	return mr->base + off;
+}
+
+/* The same by key, or NULL: no such key, range or right. */
 static inline uint8_t *mr_ptr(struct roce_dev *dev, uint32_t key, uint64_t addr,
 			      uint64_t len, uint32_t access)
 {
 	struct mr *mr = mr_find(dev, key);
-	uint64_t off;
 
 	if (!mr || (mr->access & access) != access)
 		return NULL;
-	off = addr - mr->iova; /* huge when below: no sum that could wrap */
-	if (off > mr->len || len > mr->len - off)
-		return NULL;
-	return mr->base + off;
+	return mr_range(mr, addr, len);
 }
 
 /* ---- qp.c ---- */
@@ -634,6 +641,12 @@ static inline bool reply_has_work(const struct roce_qp *qp)
 {
 	return qp->out_pi != qp->out_ci || qp->ack_pending || qp->nak_pending ||
 	       !psn_ring_empty(&qp->report);
+}
+
+/* In a state in which frames are taken. */
+static inline bool receives(const struct roce_qp *qp)
+{
+	return qp->state >= ROCE_RTR && qp->state != ROCE_ERR;
 }
 
 static inline bool op_is_rd(uint8_t op)

@@ -5,6 +5,8 @@
  * comparison of 38 bytes says all about the headers of the next, and the ICRC
  * starts behind them.  (Jacobson did so for TCP: header prediction.)
  */
+#include <endian.h>
+
 #include "priv.h"
 
 static inline uint64_t word_at(const uint8_t *p)
@@ -29,10 +31,7 @@ static inline bool icrc_ok(const struct seen *s, const uint8_t *psn)
 	uint32_t want;
 
 	memcpy(&want, psn + s->tail, sizeof(want));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	want = __builtin_bswap32(want);
-#endif
-	return roce_icrc_tail(s->reg, psn, s->tail) == want;
+	return roce_icrc_tail(s->reg, psn, s->tail) == le32toh(want);
 }
 
 /* Two of the words overlap: what no frame can have, for one says 0, one ~0. */
@@ -59,8 +58,7 @@ struct roce_qp *seen_find(struct roce_dev *dev, const struct roce_frame *f,
 	s = &qp->seen[p[SEEN_END - 8] == ROCE_RC_ACK];
 	if (!same_headers(s, p) ||
 	    f->len < (uint32_t)SEEN_END + s->tail + ROCE_ICRC_SIZE ||
-	    qp->state < ROCE_RTR || qp->state == ROCE_ERR ||
-	    !icrc_ok(s, p + SEEN_END))
+	    !receives(qp) || !icrc_ok(s, p + SEEN_END))
 		return NULL;
 	*seen = s;
 	return qp;

@@ -153,26 +153,11 @@ static void rep_first(struct cm *cm, struct conn *c, uint64_t now,
 	conn_tell(cm, c, CM_EV_REP, m);
 }
 
-/* Our caller still thinks about it: the peer shall wait (12.6.6). */
-static void put_off(struct cm *cm, struct conn *c)
-{
-	struct cm_msg mra = {
-		.kind = CM_MRA,
-		.tid = c->tid,
-		.local_id = c->id,
-		.remote_id = c->remote_id,
-		.mra = { .about = CM_ABOUT_REP,
-			 .service_timeout = cm->attr.response_timeout },
-	};
-
-	reply(cm, c->peer.gid, &mra);
-}
-
 static void rep_again(struct cm *cm, struct conn *c)
 {
 	count(cm, CM_C_DUPLICATE);
 	if (c->state == REP_RCVD)
-		put_off(cm, c);
+		put_off(cm, c, CM_ABOUT_REP);
 	else if (c->state == ESTABLISHED)
 		reply_raw(cm, c->peer.gid, c->mad); /* our RTU was lost */
 }

@@ -323,6 +323,20 @@ void reply(struct cm *cm, const uint8_t to[16], const struct cm_msg *m)
 	reply_raw(cm, to, mad);
 }
 
+void put_off(struct cm *cm, struct conn *c, enum cm_about about)
+{
+	struct cm_msg mra = {
+		.kind = CM_MRA,
+		.tid = c->tid,
+		.local_id = c->id,
+		.remote_id = c->remote_id,
+		.mra = { .about = about,
+			 .service_timeout = cm->attr.response_timeout },
+	};
+
+	reply(cm, c->peer.gid, &mra);
+}
+
 void conn_deadline(struct cm *cm, struct conn *c, uint64_t at)
 {
 	c->deadline = at;

@@ -80,20 +80,6 @@ static struct listener *listener_for(struct cm *cm, uint64_t service_id)
 
 /* ---- a request that is known ---- */
 
-static void put_off(struct cm *cm, struct conn *c)
-{
-	struct cm_msg mra = {
-		.kind = CM_MRA,
-		.tid = c->tid,
-		.local_id = c->id,
-		.remote_id = c->remote_id,
-		.mra = { .about = CM_ABOUT_REQ,
-			 .service_timeout = cm->attr.response_timeout },
-	};
-
-	reply(cm, c->peer.gid, &mra);
-}
-
 static void req_again(struct cm *cm, struct conn *c, const struct cm_msg *m)
 {
 	bool same = m->req.qpn == c->peer.qpn && m->req.psn == c->peer.psn;
@@ -105,7 +91,7 @@ static void req_again(struct cm *cm, struct conn *c, const struct cm_msg *m)
 		reject_message(cm, c->peer.gid, m, CM_REASON_DUPLICATE_ID, NULL,
 			       0);
 	else if (c->state == REQ_RCVD)
-		put_off(cm, c);
+		put_off(cm, c, CM_ABOUT_REQ);
 	else if (c->state == REP_SENT)
 		reply_raw(cm, c->peer.gid, c->mad);
 }

@@ -124,6 +124,8 @@ void conn_tell(struct cm *cm, struct conn *c, enum cm_event_type type,
 void reply_raw(struct cm *cm, const uint8_t to[16],
 	       const uint8_t mad[MAD_SIZE]);
 void reply(struct cm *cm, const uint8_t to[16], const struct cm_msg *m);
+/* Our caller still thinks about it: the peer shall wait (12.6.6). */
+void put_off(struct cm *cm, struct conn *c, enum cm_about about);
 
 /* ---- table.c ---- */
 

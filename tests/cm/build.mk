@@ -4,7 +4,8 @@
 # UBSan (rule in tests/unit/build.mk).
 
 CM_TESTS := mad_test conn_test loss_test hostile_test gsi_test
-CM_SRC := $(wildcard dpdk_path/cm/*.c dpdk_path/roce/*.c) tests/cm/net.c
+CM_SRC := $(wildcard dpdk_path/cm/*.c dpdk_path/roce/*.c) tests/cm/net.c \
+	tests/cm/fixture.c
 CM_BIN := $(B)/tests/cm
 
 CFLAGS_tests_cm := -I$(B)/gen

@@ -8,28 +8,7 @@
 
 #include <cmocka.h>
 
-#include "net.h"
-
-static const struct cm_attr plain = { .response_timeout = 14,
-				      .max_retries = 3 };
-static struct net net;
-
-static struct cm *cm(int e)
-{
-	return net.end[e].cm;
-}
-
-static int open_plain(void **state)
-{
-	net_open(&net, &plain, false);
-	return 0;
-}
-
-static int close_net(void **state)
-{
-	net_close(&net);
-	return 0;
-}
+#include "fixture.h"
 
 static uint32_t ask(const struct cm_param *p, uint16_t port)
 {

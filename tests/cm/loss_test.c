@@ -8,32 +8,10 @@
 
 #include <cmocka.h>
 
-#include "net.h"
+#include "fixture.h"
 
-#define TRIES	  4 /* of each MAD */
 #define ANSWER_NS (4096ULL << 14)
 #define SEEDS	  300
-
-static const struct cm_attr plain = { .response_timeout = 14,
-				      .max_retries = TRIES - 1 };
-static struct net net;
-
-static struct cm *cm(int e)
-{
-	return net.end[e].cm;
-}
-
-static int open_plain(void **state)
-{
-	net_open(&net, &plain, false);
-	return 0;
-}
-
-static int close_net(void **state)
-{
-	net_close(&net);
-	return 0;
-}
 
 static void all_gone(void)
 {

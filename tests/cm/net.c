@@ -8,7 +8,8 @@
 
 #include "net.h"
 
-#define STEP NET_MS
+#define STEP	   NET_MS
+#define NET_ROUNDS 10000 /* without a step of the clock */
 
 void net_open(struct net *n, const struct cm_attr *attr, bool v6)
 {
@@ -105,12 +106,17 @@ static bool transmit(struct net *n, int e)
 void net_run(struct net *n, uint64_t ns)
 {
 	uint64_t end = n->now + ns;
+	unsigned rounds = 0;
 
 	for (;;) {
 		bool moved = transmit(n, 0) | transmit(n, 1);
 
-		if (receive(n, 0) | receive(n, 1) | moved)
+		if (receive(n, 0) | receive(n, 1) | moved) {
+			/* they answer each other for ever */
+			assert_true(++rounds < NET_ROUNDS);
 			continue;
+		}
+		rounds = 0;
 		if (n->now >= end)
 			return;
 		n->now += STEP;

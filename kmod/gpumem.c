@@ -287,12 +287,9 @@ int wbell_ioctl_gpu_pin(struct wbell_call *call)
 
 	if (arg->rsvd)
 		return wbell_fail(call, -EINVAL, "rsvd: not 0: clear it");
-	prov = wbell_provider_find(arg->provider);
-	if (!prov)
-		return wbell_fail(call, -ENOENT,
-				  "provider: none has id %u: see "
-				  "PROVIDER_QUERY",
-				  arg->provider);
+	prov = wbell_provider_find(call, arg->provider);
+	if (IS_ERR(prov))
+		return PTR_ERR(prov);
 	rc = mem_make(call, prov);
 	wbell_provider_put(prov);
 	return rc;

@@ -37,7 +37,7 @@ void wbell_provider_put(struct wbell_provider *prov)
 	kref_put(&prov->ref, provider_free);
 }
 
-struct wbell_provider *wbell_provider_find(u32 id)
+struct wbell_provider *wbell_provider_find(struct wbell_call *call, u32 id)
 {
 	struct wbell_provider *prov;
 
@@ -46,6 +46,11 @@ struct wbell_provider *wbell_provider_find(u32 id)
 	if (prov)
 		kref_get(&prov->ref);
 	xa_unlock(&providers);
+	if (!prov)
+		return ERR_PTR(wbell_fail(call, -ENOENT,
+					  "provider: none has id %u: see "
+					  "PROVIDER_QUERY",
+					  id));
 	return prov;
 }
 

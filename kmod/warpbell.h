@@ -510,7 +510,8 @@ struct wbell_provider {
 	struct wbell_pages pages;
 };
 
-struct wbell_provider *wbell_provider_find(u32 id); /* NULL: none */
+/* -ENOENT, with a text: there is none. */
+struct wbell_provider *wbell_provider_find(struct wbell_call *call, u32 id);
 struct wbell_provider *wbell_provider_get(struct wbell_provider *prov);
 void wbell_provider_put(struct wbell_provider *prov);
 /* Doorbell pages in quarantine, of all providers, after those to go went. */

@@ -337,12 +337,9 @@ int wbell_ioctl_window_alloc(struct wbell_call *call)
 	struct wbell_provider *prov;
 	int rc;
 
-	prov = wbell_provider_find(arg->provider);
-	if (!prov)
-		return wbell_fail(call, -ENOENT,
-				  "provider: none has id %u: see "
-				  "PROVIDER_QUERY",
-				  arg->provider);
+	prov = wbell_provider_find(call, arg->provider);
+	if (IS_ERR(prov))
+		return PTR_ERR(prov);
 	rc = window_make(call, prov);
 	wbell_provider_put(prov);
 	return rc;

@@ -91,7 +91,7 @@ static void note_hot(struct nic *nic, uint32_t i)
 	for (k = 0; k < NIC_HOT; k++)
 		if (nic->hot[k] == i)
 			return;
-	for (;;) {
+	for (;;) { /* twice round at most: each is passed once */
 		k = nic->hot_at++ % NIC_HOT;
 		if (!(nic->hot_moved & 1U << k))
 			break;

@@ -58,6 +58,8 @@ loop_start()
 	guest=$!
 }
 
+loop_limit=60 # seconds for a round in the guest
+
 # Builds; hands the result to the guest, waits for what it says of it.
 loop_round()
 {
@@ -76,9 +78,17 @@ loop_round()
 	lines=$(wc -l <"$work/out")
 	round=$((round + 1))
 	echo "$round $bytes" | dd of="$work/disk" conv=notrunc status=none
+	SECONDS=0
 	until grep -q "^lab: round $round:" "$work/out"; do
 		sleep 0.1
+		# it died: the caller tells and starts another
 		kill -0 "$guest" 2>/dev/null || return
+		if [ "$SECONDS" -ge "$loop_limit" ]; then
+			echo "lab: the guest has not answered for $loop_limit s:" \
+				"a module hangs in it"
+			kill -- "-$guest" && wait "$guest" 2>/dev/null
+			return
+		fi
 	done
 	tail -n "+$((lines + 1))" "$work/out" | tr -d '\r'
 	echo "lab: $(((${EPOCHREALTIME/./} - start) / 1000)) ms from the edit"

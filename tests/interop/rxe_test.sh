@@ -120,7 +120,7 @@ guest_start()
 	shark=$!
 	for _ in $(seq 300); do
 		ask true >"$out/hello" 2>/dev/null && return
-		kill -0 $guest 2>/dev/null || return
+		kill -0 $guest 2>/dev/null || return # it died: not up
 		sleep 0.2
 	done
 	return 1

@@ -235,7 +235,7 @@ static __attribute__((noreturn)) int busy(void *arg)
 	uint64_t cookie, len;
 	uint32_t handle;
 
-	for (;;) {
+	for (;;) { /* until it is killed, at the latest with its parent */
 		handle = ring(fd, 1000 * PAGE, &cookie, &len);
 		mreg_ring(fd, handle, PAGE, 0, 0);
 		must(map(fd, cookie, len, PROT_READ | PROT_WRITE));

@@ -205,7 +205,7 @@ int nicd(void *arg)
 		queues[i].ep = -1;
 	handle = nic(ctx, NICD_NAME, QUEUES, NULL);
 	must(write(*(int *)arg, "x", 1) == 1);
-	for (;;) {
+	for (;;) { /* until it is killed, at the latest with its parent */
 		while (poll_now(ctx))
 			event_get(ctx);
 		ep = accept_queue(ctx, handle, WBELL_ACCEPT_DUMMY);

@@ -36,7 +36,7 @@ teardown()
 {
 	[ -n "${pid-}" ] || return 0
 	kill "$pid"
-	wait "$pid" || true
+	wait "$pid" || true # its status is that of the signal
 	# no guest outlives its loop
 	for _ in $(seq 50); do
 		pgrep -f "$guest_log" >/dev/null || return 0

@@ -3,21 +3,26 @@
 # Folders with another release of Debian, for programs newer than this
 # machine's.
 #
-# Uses cache, mirror and die of scripts/lab, and recipe_get and locked.
+# Uses cache, mirror and die of scripts/lab, and recipe_get and cache_lock.
+
+# Not unpacked: most of the size.
+folder_unwanted=('/usr/share/doc/*' '/usr/share/man/*' '/usr/share/locale/*'
+	'/usr/lib/*/librte_*.a')
 
 # folder_dir SUITE
 folder_dir()
 {
 	local hash
 
-	hash=$(recipe_get "folder $1" | sha256sum | cut -c1-12)
+	hash=$({ recipe_get "folder $1" && printf '%s\n' "${folder_unwanted[@]}"; } |
+		sha256sum | cut -c1-12)
 	echo "$cache/lab/$1-$hash"
 }
 
 # folder_make SUITE: takes a minute or two
 folder_make()
 {
-	local dir packages log keys=/usr/share/keyrings
+	local dir packages log u keys=/usr/share/keyrings options=()
 
 	dir=$(folder_dir "$1")
 	[ ! -f "$dir/made" ] || return 0
@@ -26,12 +31,18 @@ folder_make()
 	command -v mmdebstrap >/dev/null ||
 		die "cannot make a folder of $1: no mmdebstrap here: run\
  scripts/setup"
-	packages=$(recipe_get "folder $1")
+	packages=$(recipe_get "folder $1" | xargs | tr ' ' ,)
+	for u in "${folder_unwanted[@]}"; do
+		options+=(--dpkgopt="path-exclude=$u")
+	done
 	echo "lab: making a folder of $1 in $cache" >&2
 	log=$cache/lab/folder.log
 	rm -rf "$dir"
 	if ! env -u APT_CONFIG timeout 900 mmdebstrap --quiet --mode=root \
-		--variant=apt --include="${packages// /,}" \
+		--variant=apt --include="$packages" "${options[@]}" \
+		--aptopt='APT::Install-Recommends "false"' \
+		--aptopt='Acquire::Retries "2"' \
+		--aptopt='Acquire::http::Timeout "30"' \
 		--keyring="$keys/debian-archive-keyring.gpg" \
 		"$1" "$dir" "deb $mirror/debian $1 main" >"$log" 2>&1; then
 		tail -5 "$log" >&2
